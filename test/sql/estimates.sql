@@ -1,8 +1,7 @@
 --
--- What sketches estimate, against the truth: random pairs of sets of known
--- resemblance.  The pairs are the same in every run, so the results are, too;
--- the bounds are those of the theory, and 3.5 standard deviations of a mean or
--- a root mean square of these trials.
+-- Estimates of sketches against the truth: random pairs of sets of known
+-- resemblance, the same in every run.  The bounds are those of the theory, and
+-- 3.5 standard deviations of a mean or a root mean square of these trials.
 --
 
 -- Pairs of sets of n numbers each, of which `shared` are in both
@@ -76,8 +75,8 @@ FROM (SELECT n, shared, numbers(seed, n + 1) AS a, numbers(seed + n + 1 - shared
       WHERE n = 1000) s;
 SELECT * FROM verdict;
 
--- Supershingles and megashingles find the number that the formula says, and the
--- same ones; near_duplicate_approx() the number of its banding
+-- Supershingles and megashingles find the number of pairs in the formula, and the
+-- same pairs; near_duplicate_approx() finds the number of its banding
 CREATE TABLE found AS
 SELECT j, count(*) AS trials, avg((supershingles(a) % supershingles(b))::int) AS super,
        avg((megashingles(a) % megashingles(b))::int) AS mega,

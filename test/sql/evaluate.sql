@@ -39,7 +39,7 @@ SELECT count(*) FILTER (WHERE found) AS found, count(*) FILTER (WHERE correct) A
        max(similarity) FILTER (WHERE found AND NOT correct) AS highest, min(similarity) FILTER (WHERE found AND correct) AS lowest FROM many;
 ROLLBACK;
 
--- Clusters: the example of Hubert and Arabie's index in the literature, 6 items
+-- Clusters: the example of Hubert and Arabie's index, 6 items
 SELECT (cluster_evaluation(found, truth)).*
 FROM unnest('{1,1,1,2,2,2}'::int[], '{a,a,b,b,c,c}'::text[]) t (found, truth);
 -- as computed from its definition, with all pairs
@@ -91,7 +91,7 @@ FROM evaluate_methods('SELECT * FROM texts', $$SELECT * FROM (VALUES (1, 2), (3,
 SELECT method, found, correct, true_pairs
 FROM evaluate_methods('SELECT id, body, source FROM texts', 'SELECT 1 AS id1, 2 AS id2 UNION SELECT 1, 3 UNION SELECT 2, 3',
     '{text_hash(body), shingles(body)}', '{0.5}', 'a.source <> b.source');
--- a is the document of the lesser id, in true pairs as in found ones, however the truth has them
+-- a is the document of the lesser id, in found pairs and in true ones of any order
 SELECT ids, found, correct, true_pairs, recall
 FROM (VALUES ('SELECT 1 AS id1, 3 AS id2 UNION SELECT 2, 3'), ('SELECT 3 AS id1, 1 AS id2 UNION SELECT 3, 2')) v (ids),
      evaluate_methods('SELECT id, body FROM texts', ids, '{shingles(body)}', '{0.5}', 'a.id = 1') ORDER BY ids;
@@ -147,7 +147,7 @@ SELECT found, true_pairs, correct FROM evaluate_thresholds('SELECT ROW(i, NULL):
 SELECT * FROM evaluate_methods('SELECT ROW(1, NULL)::place AS id, ''a b''::text AS body FROM generate_series(1, 3) i',
     'SELECT ROW(2, NULL)::place AS id1, ROW(1, NULL)::place AS id2', '{shingles(body)}');
 DROP TYPE place;
--- Which one of two ids is the lesser the documents' collation tells, whatever that of the truth
+-- The documents' collation orders two ids, whatever the collation of the truth
 CREATE COLLATION dictionary (provider = icu, locale = 'en');
 SELECT found, true_pairs, correct FROM evaluate_methods(
     $$SELECT id COLLATE dictionary AS id, body FROM (VALUES ('a', 'x y z'), ('B', 'x y z'), ('c', 'u v w'), ('D', 'u v w')) v (id, body)$$,

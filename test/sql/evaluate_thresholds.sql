@@ -10,7 +10,7 @@ FROM generate_series(1, 60) i, generate_series(1, 40) n GROUP BY i;
 CREATE TEMP TABLE truth AS
 SELECT a.id AS id1, b.id AS id2 FROM texts a JOIN texts b USING (family) WHERE a.id <> b.id;
 
--- What comes back
+-- The result
 SELECT method, measure, threshold, true_pairs, found, correct, wrong, round(recall::numeric, 3) AS recall, round("precision"::numeric, 3) AS precision,
        round(f::numeric, 3) AS f, round(wrong_per_document::numeric, 3) AS wrong_per_document
 FROM evaluate_thresholds('TABLE texts', 'TABLE truth', '{"shingles(body, 1)"}', '{0.9, 0.05, 0.3, 0.6}');
@@ -47,7 +47,7 @@ SELECT count(*) FROM swept WHERE wrong <> found - correct OR recall <> correct::
 -- numbers of features
 SELECT threshold, found, correct FROM evaluate_thresholds('TABLE texts', 'TABLE truth', '{shingles(body)}', '{1, 5, 20}', measures => '{shared}')
 EXCEPT SELECT threshold, found, correct FROM expected('shingles(body)', 'shared', '{1, 5, 20}');
--- ... of samples those that are in both, which conditions compare, not an estimate
+-- ... of samples the features in both, which conditions compare, and no estimate
 SELECT threshold, found, correct FROM evaluate_thresholds('TABLE texts', 'TABLE truth', '{"sample(body, 4)"}', '{1, 2, 5, 8}', measures => '{shared}')
 EXCEPT SELECT threshold, found, correct FROM expected('sample(body, 4)', 'shared', '{1, 2, 5, 8}');
 
@@ -57,7 +57,7 @@ FROM unnest('{0.2, 0.5, 1}'::float8[]) t,
      evaluate_methods('TABLE texts', 'TABLE truth', '{shingles(body)}', ARRAY[t], 'a.id % 2 <> b.id % 2') e
 JOIN evaluate_thresholds('TABLE texts', 'TABLE truth', '{shingles(body)}', '{0.2, 0.5, 1}', 'a.id % 2 <> b.id % 2') s USING (threshold) WHERE threshold = t;
 
--- A rule of the method's own looks at no threshold, under jaccard
+-- A rule of the method's own ignores the threshold, under jaccard
 CREATE TEMP TABLE copies AS
 SELECT g AS id, string_agg('w' || g / 2 || 'x' || i, ' ' ORDER BY i) || ' end ' || g % 2 AS body
 FROM generate_series(0, 29) g, generate_series(1, 200) i GROUP BY g;
@@ -73,13 +73,13 @@ CREATE SEQUENCE pg_temp.calls;
 SELECT count(*) FROM evaluate_thresholds('TABLE texts', 'TABLE truth', '{"shingles(body, 2 + 0 * nextval(''pg_temp.calls'')::int)"}');
 SELECT last_value FROM pg_temp.calls;
 
--- Nothing to be found, nothing to find
+-- No pairs found, no true pairs
 SELECT threshold, true_pairs, found, recall, "precision", f, wrong_per_document FROM evaluate_thresholds('TABLE texts', 'SELECT 1 AS id1, 999 AS id2', '{shingles(body)}', '{1}');
 SELECT threshold, true_pairs, found, recall, "precision", f, wrong_per_document FROM evaluate_thresholds('SELECT 1 AS id, NULL::text AS body', 'TABLE truth', '{shingles(body)}', '{0.1, 0.1}');
 SELECT relname FROM pg_class WHERE relname LIKE 'neardup\_%' AND relpersistence = 't';
 SELECT * FROM evaluate_thresholds('TABLE texts', 'TABLE truth', '{}', measures => '{}');
 
--- What is no threshold, measure or method
+-- Invalid thresholds, measures and methods
 SELECT * FROM evaluate_thresholds('TABLE texts', 'TABLE truth', '{shingles(body)}', '{0.5, 0}');
 SELECT * FROM evaluate_thresholds('TABLE texts', 'TABLE truth', '{shingles(body)}', '{0.5, NaN}');
 SELECT * FROM evaluate_thresholds('TABLE texts', 'TABLE truth', '{shingles(body)}', '{0.5, NULL}');
@@ -91,9 +91,9 @@ SELECT * FROM evaluate_thresholds('TABLE texts', 'TABLE truth', '{NULL}');
 SELECT * FROM evaluate_thresholds('TABLE texts', 'TABLE truth', '{length(body)}');
 SELECT * FROM evaluate_thresholds('texts', 'TABLE truth', '{shingles(body)}');
 
--- Best partners: of random sets, small enough for ties, against a search of each pair
--- for a better one.  All partners of a document count, whichever of the two it is; of
--- equal ones all are best.
+-- Best matches of random sets, small enough for ties, against a search for a better
+-- match of each pair.  All matches of a document count, on either side; equal ones
+-- are all best.
 CREATE TEMP TABLE sets (id int PRIMARY KEY, side int, sig signature);
 CREATE FUNCTION expected_best(condition text, thresholds float8[])
 RETURNS TABLE (best text, threshold float8, found bigint, correct bigint) LANGUAGE plpgsql AS $$
@@ -134,7 +134,7 @@ BEGIN
         END LOOP;
         ties := ties + (SELECT count(*) FROM (SELECT a.id FROM sets a JOIN sets b ON a.id <> b.id AND similarity(a.sig, b.sig) > 0
                                               GROUP BY a.id, similarity(a.sig, b.sig) HAVING count(*) > 1) x);
-        -- locks of temporary tables
+        -- release locks of temporary tables
         COMMIT;
     END LOOP;
     RAISE NOTICE 'sweeps: %, with ties: %', n, ties > 1000;

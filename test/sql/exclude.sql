@@ -1,5 +1,5 @@
 --
--- Exclusion constraints: what the operator is, what they keep out, and when
+-- Exclusion constraints: the operator, the rows that are refused, and when
 --
 
 -- Each meets the condition of the other
@@ -18,7 +18,7 @@ CREATE FUNCTION make(id bigint) RETURNS signature LANGUAGE sql IMMUTABLE AS $$
 $$;
 \set VERBOSITY terse
 
--- What is near to a row that is there stays out, of all measures
+-- A near-duplicate of a stored row is refused, by all measures
 CREATE TABLE docs (id int PRIMARY KEY, sig signature,
   CONSTRAINT no_near_duplicates EXCLUDE USING neardup (signature_query(sig, 0.8) WITH %%));
 SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conname = 'no_near_duplicates';
@@ -51,7 +51,7 @@ BEGIN
 END $$;
 SELECT c, l.* FROM unnest(array['0.6', '0.8', '0.8, ''dice''', '0.8, ''cosine''', '30, ''shared''']) c, let_in(c) l;
 
--- Rows that are there, and rows of different specs
+-- Stored rows, and rows of different specs
 ALTER TABLE docs DROP CONSTRAINT no_near_duplicates;
 INSERT INTO docs SELECT 1000 + id, sig FROM docs WHERE id < 7 AND sig IS NOT NULL;
 ALTER TABLE docs ADD CONSTRAINT no_near_duplicates EXCLUDE USING neardup (signature_query(sig, 0.8) WITH %%);
@@ -91,7 +91,7 @@ SELECT pairs() = :'pairs' AS same;
 RESET enable_seqscan;
 SELECT neardup_explain_index('several_query', 0.8);
 
--- What cannot be; PostgreSQL 17 names the schema of the operator
+-- Errors; PostgreSQL 17 names the schema of the operator
 \set VERBOSITY sqlstate
 CREATE TABLE refused (sig signature, EXCLUDE USING neardup (sig WITH %));
 \set VERBOSITY terse

@@ -5,7 +5,7 @@ CREATE TABLE docs (id int PRIMARY KEY, sig signature);
 INSERT INTO docs SELECT i, signature_from(array(SELECT i * 1000 + g FROM generate_series(1, 30) g)) FROM generate_series(1, 50) i;
 CREATE INDEX docs_sig ON docs USING gin (sig) WITH (fastupdate = off);
 ANALYZE docs;
--- Whether an index serves, and why not; what the planner does is the truth of it
+-- Whether an index serves, and why not, compared with the planner's choice
 CREATE INDEX docs_plain ON docs (id);
 CREATE INDEX docs_part ON docs USING gin (sig) WHERE id < 10;
 CREATE INDEX docs_all ON docs USING gin (sig signature_gin_ops (measure = containment));

@@ -1,4 +1,4 @@
--- Keys for joins elsewhere: near-duplicates have one in common, whatever the
+-- Keys for joins in other databases: near-duplicates share one, whatever the
 -- order of features; and size classes.
 
 CREATE EXTENSION IF NOT EXISTS neardup;
@@ -12,7 +12,7 @@ CREATE TABLE sets AS SELECT id, shingles(body, 2) AS sig, body FROM texts;
 CREATE TABLE counts AS SELECT feature_counts(sig) AS counts FROM sets;
 SELECT length(counts) FROM counts;
 
--- a near pair without a common key would be a fault: there are none
+-- a near pair without a common key would be an error: there are none
 CREATE FUNCTION keys_of(which text, s signature, t float8, m text) RETURNS bigint[]
 LANGUAGE sql STABLE AS $$
 	SELECT CASE which WHEN 'hash' THEN candidate_keys(s, t, m)
@@ -33,7 +33,7 @@ SELECT count(*) AS near, count(*) FILTER (WHERE NOT candidate_keys(a.sig, 0.8, '
 												   candidate_keys(b.sig, 0.8, 'contains')) AS missed
 FROM sets a JOIN sets b ON contained_in(a.sig, b.sig, 0.8) AND a.id <> b.id;
 
--- the rarest first bring up fewer pairs
+-- with the rarest features first there are fewer pairs
 SELECT (SELECT count(DISTINCT (a.id, b.id)) FROM
 		(SELECT id, unnest(candidate_keys(sig, 0.8, 'jaccard', counts)) AS key FROM sets, counts) a
 		JOIN (SELECT id, unnest(candidate_keys(sig, 0.8, 'jaccard', counts)) AS key FROM sets, counts) b
@@ -61,8 +61,8 @@ JOIN (SELECT 'minhash' AS what, id, minhash(sig, 64) AS v FROM sets
 WHERE a.id < b.id AND near_duplicate(a.v, b.v, t)
 GROUP BY what, t ORDER BY what, t;
 
--- what the measure similarity brings up, whatever the rule of the method is; of
--- descriptive words none is found by keys, and what a sketch cannot compute has none
+-- pairs by the measure similarity, whatever the rule of the method; keys find no
+-- descriptive words, and a measure that a sketch cannot compute has no keys
 SELECT what, t, count(*) > 0 AS near,
 	   count(*) FILTER (WHERE NOT candidate_keys(a.v, t, 'similarity') && candidate_keys(b.v, t, 'similarity')) AS missed
 FROM (SELECT 'minhash' AS what, id, minhash(sig, 64) AS v FROM sets
@@ -99,7 +99,7 @@ FROM unnest('{0.5,0.75,0.8,0.9}'::float8[]) t, generate_series(1, 60) n,
 	 LATERAL (SELECT (size_classes(signature_from(ARRAY(SELECT generate_series(1, n)::bigint)), t))[1] AS small,
 					 (size_classes(signature_from(ARRAY(SELECT generate_series(1, floor(n / t)::int)::bigint)), t))[1] AS large) c
 GROUP BY t ORDER BY t;
--- ... so that classes can be joined apart: each pair comes once, none is missed
+-- ... so that classes can be joined separately: each pair is found once
 CREATE TABLE parts AS SELECT id, sig, (size_classes(sig, 0.5))[1] AS own, part
 FROM sets, unnest(size_classes(sig, 0.5)) part;
 WITH apart AS (

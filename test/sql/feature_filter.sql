@@ -9,8 +9,8 @@ SET search_path = feature_filter_test, public;
 \i :file
 SET test.plan = 'SimilarityJoin';
 
--- Families of eight, of 4 to 33 elements; in each the rows have from none to all of them
--- changed, and all have one of five elements that others have, too; some are empty or null
+-- Families of eight, of 4 to 33 elements; in each family the rows have from none to all
+-- of them changed, and each row has one of five common elements; some are empty or null
 CREATE TABLE many AS
 SELECT id, id % 7 AS kind, CASE WHEN id % 97 <> 0 THEN signature_from(ARRAY(
     SELECT CASE WHEN abs(hashint4(e * 131 + id)) % 8 < id % 8 THEN id * 1000 + e
@@ -46,7 +46,7 @@ SELECT algorithm, bool_and(same_rows(algorithm, format(text, 'near_duplicate(a.s
 FROM query, unnest('{auto,ppjoin,ppjoin+,probe-count,pair-count,probe-stopwords,probe-optmerge,all-pairs-0,all-pairs-1,all-pairs-2,word-groups}'::text[]) algorithm
 GROUP BY algorithm ORDER BY algorithm;
 
--- Sketches, by their keys or by what they have sampled, and vectors
+-- Sketches, by their keys or samples, and vectors
 SELECT sketch, count(*), bool_and(same_rows(format(text, format('near_duplicate(%s, %s, %s)',
     replace(sketch, 'sig', 'a.sig'), replace(sketch, 'sig', 'b.sig'), threshold))))
 FROM query, unnest('{"minhash(sig, 64)","bottom(sig, 12)","sample(sig, 2)",supershingles(sig),megashingles(sig),simhash(sig)}'::text[]) sketch,
@@ -62,8 +62,8 @@ FROM query, unnest('{jaccard,cosine}'::text[]) measure, unnest('{0.4,0.8,1}'::te
     unnest('{auto,all-pairs-0,all-pairs-1}'::text[]) algorithm
 GROUP BY measure, algorithm ORDER BY measure, algorithm;
 
--- EXPLAIN: most rows are not kept, whichever side they are on, and what is kept
--- has room in little memory
+-- EXPLAIN: most rows are not kept, on either side, and the others fit into little
+-- memory
 SET enable_nestloop = off;
 SELECT name, counter('Rows Removed by Feature Filter', format(text, 'near_duplicate(a.sig, b.sig, 0.8)')) BETWEEN 900 AND 1199 AS removed
 FROM query ORDER BY name, removed;
@@ -76,8 +76,8 @@ SELECT counter('Disk Usage', 'SELECT a.id, b.id FROM few a JOIN many b ON near_d
     counter('Disk Usage', 'SELECT a.id, b.id FROM many a JOIN many b ON near_duplicate(a.sig, b.sig, 0.8)') > 50 AS disk_of_all;
 RESET work_mem;
 RESET hash_mem_multiplier;
--- A side that has no features at all; and no filter where both are as large, or one has none
--- that is known
+-- A side without features; no filter where both sides are equally large, or one has no
+-- known size
 CREATE TABLE empty AS SELECT id, signature_from('{}') AS sig FROM few;
 ANALYZE empty;
 SELECT counter('Rows Removed by Feature Filter', 'SELECT a.id, b.id FROM empty a JOIN many b ON near_duplicate(a.sig, b.sig, 0.8)') AS empty,
@@ -92,8 +92,8 @@ FROM (VALUES ('JOIN', ''), ('LEFT JOIN', ''), ('LEFT JOIN', 'AND b.id < 0'), ('L
 SELECT (SELECT count(*) FROM many) = count(*) AS "all", count(b) AS partners
 FROM many a LEFT JOIN nothing b ON near_duplicate(a.sig, b.sig, 0.8);
 
--- The few are so large that they have gone to disk when the many come: parts of them, changed
--- copies, and sets that have nothing of them, or little
+-- The few are so large that they are on disk when the many are read: parts of them,
+-- changed copies, and sets that share little or nothing with them
 CREATE TABLE large AS
 SELECT id, id % 7 AS kind, signature_from(ARRAY(
     SELECT id::bigint * 1000000 + e * e FROM generate_series(1, 4000 + id) e)) AS sig
@@ -123,7 +123,7 @@ SELECT count(*), bool_and(same_rows(format(replace(replace(text, 'large ', 'larg
 SELECT measure, threshold, counter('Rows Removed by Feature Filter',
     format('SELECT a.id, b.id FROM parts a JOIN large b ON near_duplicate(a.sig, b.sig, %s, %L)', threshold, measure)) > least AS removed
 FROM (VALUES ('jaccard', 0.5, 200), ('containment', 0.9, 700)) v (measure, threshold, least);
--- The filter ends where the rows come that a different spec has
+-- The filter ends at the rows of a different spec
 INSERT INTO parts SELECT id + 10000, 99, minhash(sig) FROM parts WHERE id = 7;
 INSERT INTO parts SELECT id + 20000, kind, sig FROM parts;
 SET enable_nestloop = off;
@@ -133,7 +133,7 @@ RESET enable_nestloop;
 RESET work_mem;
 RESET hash_mem_multiplier;
 
--- More rows that pass than rows that do not: then most are not looked at
+-- More rows pass than not: then most are not examined
 CREATE TABLE often AS
 SELECT n AS id, 0 AS kind, (SELECT sig FROM few WHERE id = 64) AS sig FROM generate_series(1, 3000) n
 UNION ALL SELECT id + 6000, kind, sig FROM many

@@ -22,13 +22,13 @@ UPDATE filled SET body = 'a house' WHERE id = 1;
 SELECT * FROM checked WHERE id = 1;
 UPDATE filled SET sig = NULL WHERE id = 2;
 SELECT * FROM checked WHERE id = 2;
--- but not otherwise: this stays as it was under the old statistics
+-- and otherwise not: this value stays that of the old statistics
 UPDATE library SET words = words + lexicon_agg FROM (SELECT lexicon_agg('more words of roses')) l;
 UPDATE filled SET note = 'noted' WHERE id IN (1, 2);
 SELECT * FROM checked ORDER BY id;
 UPDATE filled SET body = body WHERE id IN (1, 2);
 SELECT * FROM checked ORDER BY id;
--- nor is what it reads fetched for that
+-- nor are the columns that it reads fetched
 CREATE TABLE long_ones (id int, body text, sig signature, note text);
 ALTER TABLE long_ones ALTER body SET STORAGE EXTERNAL;
 CREATE TRIGGER fill BEFORE INSERT OR UPDATE ON long_ones FOR EACH ROW
@@ -45,7 +45,7 @@ SELECT pg_stat_force_next_flush();
 SELECT toast_blocks() - :before AS fetched;
 DROP TABLE long_ones;
 DROP FUNCTION toast_blocks;
--- A trigger that comes before it may change what it reads
+-- A trigger that fires before may change the columns that it reads
 CREATE FUNCTION rewrite() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.body := 'the red rose'; RETURN NEW; END $$;
 CREATE TRIGGER a_rewrite BEFORE UPDATE ON filled FOR EACH ROW EXECUTE FUNCTION rewrite();
 UPDATE filled SET note = 'rewritten' WHERE id = 2;
@@ -69,7 +69,7 @@ INSERT INTO parted VALUES (1, 'one'), (11, 'eleven');
 INSERT INTO parted VALUES (1, 'first') ON CONFLICT (id) DO UPDATE SET body = excluded.body;
 UPDATE parted SET id = 12 WHERE id = 1;
 SELECT * FROM parted ORDER BY id;
--- it is computed as of the table that the trigger was created on, wherever a partition is
+-- names are resolved in the schema of the trigger's table, not in that of a partition
 CREATE SCHEMA fill_elsewhere;
 CREATE TABLE fill_elsewhere.parted3 PARTITION OF parted FOR VALUES FROM (20) TO (30);
 CREATE TABLE added (n int);
@@ -84,7 +84,7 @@ SELECT * FROM parted WHERE n > 100 ORDER BY id;
 DROP TABLE parted, added, fill_elsewhere.added;
 DROP SCHEMA fill_elsewhere;
 
--- Names are not looked up in the path of whoever inserts
+-- Names are not looked up in the search path of the inserting session
 CREATE SCHEMA fill_trap;
 CREATE FUNCTION fill_trap.concat_ws(text, text, text) RETURNS text LANGUAGE sql AS $$ SELECT 'trapped' $$;
 CREATE TABLE fill_trap.library AS SELECT * FROM library LIMIT 0;

@@ -1,6 +1,6 @@
 --
 -- The order of features in the index, its option "frequent", and the aggregate
--- that finds what is frequent: any list gives the rows of a sequential scan
+-- of frequent features: any list gives the rows of a sequential scan
 --
 
 -- Families of near-duplicates over a vocabulary in which the feature of rank r
@@ -18,7 +18,7 @@ SELECT count(sig), min(cardinality(sig::bigint[])), max(cardinality(sig::bigint[
         FROM (SELECT count(*) n FROM docs, unnest(sig::bigint[]) f GROUP BY f) g) AS skewed
 FROM docs;
 
--- What is true, by sequential scan
+-- The truth, by sequential scan
 CREATE TABLE query AS SELECT id AS q, sig AS query FROM docs WHERE id % 24 = 5;
 CREATE TABLE condition AS
 SELECT format('near_duplicate(sig, query, %s, %L)', t, m) AS condition
@@ -46,8 +46,8 @@ RESET enable_indexscan;
 RESET enable_bitmapscan;
 SELECT count(*) > 2000 AS many, count(*) < 100000 AS not_all FROM found;
 
--- By index with a list: how many of the 9 conditions used it, and how many
--- rows differ
+-- By index with a list: the number of the 9 conditions that used it, and of rows
+-- that differ
 CREATE FUNCTION by_index(list text, more text = '', OUT indexed bigint, OUT differing bigint)
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 BEGIN
@@ -62,8 +62,8 @@ BEGIN
     DROP INDEX docs_sig;
 END $$;
 
--- Lists: the frequent features; the greatest number of all; what is not
--- frequent but occurs; at random; all one stretch
+-- Lists: the frequent features; the greatest number; features that are rare; at
+-- random; one range
 CREATE FUNCTION prefixes(list text) RETURNS SETOF int LANGUAGE sql IMMUTABLE AS $$
 SELECT ('x0000' || substr(list, i, 4))::bit(32)::int FROM generate_series(1, length(list), 4) i $$;
 CREATE FUNCTION list(int[]) RETURNS text LANGUAGE sql IMMUTABLE AS $$
@@ -86,8 +86,8 @@ SELECT name, b.* FROM list, by_index(list, ', ell = 3, frac = 0.5, threshold = 0
 SELECT name, b.* FROM list, by_index(list, ', measure = containment') b WHERE name IN ('frequent', 'others') ORDER BY name;
 SELECT * FROM by_index('');
 
--- With frequent features last fewer rows are looked at in vain, at the same
--- extension, and more where they are first
+-- With frequent features last fewer rows are examined in vain, at the same
+-- extension, and more with frequent features first
 CREATE FUNCTION rejected(list text) RETURNS bigint LANGUAGE plpgsql
 SET enable_seqscan = off SET jit = off AS $$
 DECLARE
@@ -144,7 +144,7 @@ CREATE INDEX ON docs USING gin (sig signature_gin_ops (frequent = NULL));
 SELECT list(array_agg(i)) AS list FROM generate_series(1, 385) i \gset
 CREATE INDEX ON docs USING gin (sig signature_gin_ops (frequent = :'list'));
 
--- What is frequent: counted otherwise, of shingles, which are hashes
+-- Frequent shingles, which are hashes, counted by SQL
 CREATE TABLE texts (id int, sig signature);
 INSERT INTO texts
 SELECT id, shingles((SELECT string_agg('w' || power(500, (hashint8extended(id * 100 + i, 1) & 65535) / 65536.0)::int, ' ')
@@ -175,7 +175,7 @@ SELECT frequent_features(sig, 7) = (SELECT list FROM list WHERE name = 'few') AS
 SELECT frequent_features(NULL::signature) = '' AS same FROM docs;
 COMMIT;
 
--- Nothing is frequent where nothing is repeated, in few rows, or in none
+-- No feature is frequent where none is repeated, in few rows, or in none
 SELECT frequent_features(signature_from(array[i, i + 100000])) = '' AS empty FROM generate_series(1::bigint, 50000) i;
 SELECT i, length(frequent_features(signature_from('{1, 2, 3}'))) AS length
 FROM unnest('{8, 9}'::int[]) i, generate_series(1, i) GROUP BY i ORDER BY i;
@@ -222,7 +222,7 @@ SELECT frequent_features(sig, 385) FROM docs;
 SELECT frequent_features(sig, NULL) FROM docs WHERE sig IS NOT NULL;
 SELECT frequent_features(sig, id) FROM docs WHERE id < 10;
 
--- The definition keeps the list, and the guard keeps watch
+-- The definition has the list, and the guard uses the index
 SELECT frequent_features(sig, 3) AS list FROM docs \gset
 CREATE INDEX docs_sig ON docs USING gin (sig signature_gin_ops (frequent = :'list')) WITH (fastupdate = off);
 SELECT pg_get_indexdef('docs_sig'::regclass);
@@ -237,8 +237,8 @@ DROP VIEW counted;
 DROP TABLE docs, query, condition, found, list, texts;
 DROP FUNCTION search, by_index, prefixes, list, rejected, index_size;
 
--- The longest list, with all other options, keeps clear of the length from which
--- the server compresses a row of pg_attribute.
+-- The longest list, with all other options, stays below the length from which the
+-- server compresses a row of pg_attribute.
 CREATE TABLE longest (sig signature);
 SELECT format('CREATE INDEX longest_sig ON longest USING gin (sig signature_gin_ops
   (frequent = %L, threshold = 0.123456789012345, ell = 1000, frac = 0.123456789012345, measure = containment))',

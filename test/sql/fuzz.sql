@@ -1,6 +1,5 @@
 --
--- Altered input: refused by its rule, or a value that is written as it is
--- read; nothing else, and nothing breaks
+-- Altered input: refused by a rule, or a value that is written as it was read
 --
 
 -- A linear congruential generator: the same numbers everywhere
@@ -74,7 +73,7 @@ INSERT INTO good VALUES
 
 SELECT try_bytes(altered(sig::bytea, i)) AS outcome, count(*) > 100 AS many
 FROM good, generate_series(1, 4000) i GROUP BY 1 ORDER BY 1;
--- what is accepted can be indexed, searched for and compared
+-- accepted values can be indexed, searched for and compared
 CREATE TABLE accepted (id serial, sig signature);
 INSERT INTO accepted (sig) SELECT altered(sig::bytea, i)::signature
 FROM good, generate_series(1, 4000) i WHERE try_bytes(altered(sig::bytea, i)) = 'accepted';
@@ -97,7 +96,7 @@ SELECT try_text(translate(encode(altered(convert_to(sig::text, 'UTF8'), i), 'esc
        count(*) > 100 AS many
 FROM good, generate_series(1, 4000) i GROUP BY 1 ORDER BY 1;
 
--- The type with a threshold behind it
+-- The type with a threshold
 SELECT '0.8 jaccard features{0000000000000001}'::signature_query;
 SELECT '1e-3 Containment  shingles[k=3]{}'::signature_query;
 SELECT '0 jaccard features{}'::signature_query;
@@ -106,7 +105,7 @@ SELECT 'nan jaccard features{}'::signature_query;
 SELECT '0.8 euclid features{}'::signature_query;
 SELECT '+0.8 jaccard features{}'::signature_query;
 SELECT '0x1p-1 jaccard features{}'::signature_query;
--- read back as it was whatever the settings are
+-- read back unchanged, whatever the settings
 SET extra_float_digits = -15;
 SELECT signature_query(signature_from('{}'), 1.0 / 3), signature_query(signature_from('{}'), 0.9999999999999999);
 RESET extra_float_digits;

@@ -19,7 +19,7 @@ SELECT count(sig), min(cardinality(sig::bigint[])), max(cardinality(sig::bigint[
        count(DISTINCT sig) < count(sig) AS some_equal
 FROM docs;
 
--- What is true, by sequential scan: queries q, thresholds t, measures m
+-- The truth, by sequential scan: queries q, thresholds t, measures m
 CREATE TABLE query AS SELECT id AS q, sig AS query FROM docs WHERE id % 60 = 23;
 CREATE TABLE threshold (t float8) WITH (autovacuum_enabled = off);
 INSERT INTO threshold VALUES (0.3), (0.5), (2.0/3), (0.8), (0.9), (1);
@@ -35,7 +35,7 @@ RESET enable_bitmapscan;
 SELECT m, count(*) > 1000 AS many, count(*) < 1000000 AS not_all
 FROM truth GROUP BY m ORDER BY m;
 
--- By index, where that can answer: plpgsql, so that measure and threshold are
+-- By index, where it can answer: plpgsql, so that measure and threshold are
 -- constants when planned
 CREATE FUNCTION by_index(OUT differing bigint, OUT indexed bigint) LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_indexscan = off SET neardup.enable_join = off SET jit = off AS $$
@@ -88,9 +88,9 @@ CREATE INDEX ON docs USING gin (sig signature_gin_ops (frac = -1));
 CREATE INDEX ON docs USING gin (sig signature_gin_ops (measure = euclid));
 CREATE INDEX ON docs USING gin (sig signature_gin_ops (bands = 4));
 
--- Every form leads to the index, with constants, parameters and join
--- variables, whichever side the column is on.  (What is not constant comes from
--- a setting, as plans with subqueries look different from version to version.)
+-- Every form uses the index, with constants, parameters and join variables, with
+-- the column on either side.  (A value that is not constant is read from a setting,
+-- as plans with subqueries differ between versions.)
 CREATE INDEX docs_sig ON docs USING gin (sig) WITH (fastupdate = off);
 SET enable_seqscan = off;
 SET test.sig = 'features{}';
@@ -115,15 +115,15 @@ SET enable_seqscan = off;
 PREPARE near (signature, float8) AS SELECT id FROM docs WHERE near_duplicate(sig, $1, $2) ORDER BY id;
 SET plan_cache_mode = force_generic_plan;
 EXPLAIN (COSTS OFF) EXECUTE near('features{}', 0.8);
--- a threshold that turns out to be below the index's: slow, but right
+-- a parameter below the threshold of the index: slow, but right
 SELECT sig AS sig23 FROM docs WHERE id = 23 \gset
 EXECUTE near(:'sig23', 0.3);
 EXECUTE near(:'sig23', 0.9);
 EXECUTE near(:'sig23', 2);
 EXECUTE near(NULL, 0.8);
 RESET plan_cache_mode;
--- not where the index cannot answer, or a column sets the threshold; such
--- plans say from 18 on that a disabled node was used
+-- no index where it cannot answer, or a column is the threshold; from 18 on such
+-- plans show that a disabled node was used
 RESET enable_seqscan;
 EXPLAIN (COSTS OFF)
 SELECT * FROM docs WHERE near_duplicate(sig, current_setting('test.sig')::signature, 0.79);
@@ -145,7 +145,7 @@ RESET plan_cache_mode;
 SELECT count(*) FROM docs WHERE near_duplicate(sig, (SELECT sig FROM docs WHERE id = 23), 0.9);
 SELECT count(*) FROM docs WHERE near_duplicate(sig, (SELECT sig FROM docs WHERE id = 23), 0.4);
 
--- A query of very many features: with keys, and with more than there may be
+-- A query of very many features: with keys, and with more than the limit
 INSERT INTO docs SELECT 5000, signature_from(array_agg(i)) FROM generate_series(1::bigint, 200000) i;
 INSERT INTO docs SELECT 5001, signature_from(array_agg(i)) FROM generate_series(1::bigint, 600000) i;
 SELECT id FROM docs

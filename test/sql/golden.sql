@@ -1,7 +1,7 @@
 --
--- Golden bytes: what is stored never changes.  If this test fails, what users
--- have stored under an earlier version is no longer what is made today: mend
--- the code, not the expected bytes.
+-- Golden bytes: stored values never change.  If this test fails, values that users
+-- stored with an earlier version differ from those computed today: mend the code,
+-- not the expected bytes.
 --
 \pset format unaligned
 
@@ -84,9 +84,8 @@ SELECT encode(signature_query_send(signature_query(sig, 0.8, measure)), 'hex') A
 FROM golden, unnest('{jaccard,containment,contains,dice,cosine,overlap}'::text[]) WITH ORDINALITY m (measure, i)
 WHERE name = 'features' ORDER BY i;
 
--- Keys in an index: what is on the page of a GIN index of one row, from 64 bits
--- of which 32 are kept.  The page is read from the file: no key gets out of an
--- index otherwise.
+-- Keys in an index: the entries on the page of a GIN index of one row, 32 of 64 bits.
+-- The page is read from the file, as SQL shows no key of an index.
 CREATE FUNCTION gin_keys(sig signature) RETURNS int[] LANGUAGE plpgsql AS $$
 DECLARE
     block int = current_setting('block_size');
@@ -107,7 +106,7 @@ BEGIN
     FOR item IN 0 .. (CASE WHEN big THEN get_byte(page, 13) + 256 * get_byte(page, 12) ELSE get_byte(page, 12) + 256 * get_byte(page, 13) END - 24) / 4 - 1 LOOP
         at := 24 + 4 * item;
         at := CASE WHEN big THEN (get_byte(page, at) << 7) + (get_byte(page, at + 1) >> 1) ELSE get_byte(page, at) + 256 * (get_byte(page, at + 1) & 127) END;
-        -- behind the header of the index tuple
+        -- after the header of the index tuple
         key := encode(substr(page, at + 9, 4), 'hex');
         IF NOT big THEN
             key := substr(key, 7, 2) || substr(key, 5, 2) || substr(key, 3, 2) || substr(key, 1, 2);

@@ -18,7 +18,7 @@ DECLARE
 BEGIN
     TRUNCATE docs;
     FOR i IN 1 .. n LOOP
-        -- a run of numbers with some left out, at one of few places
+        -- a run of numbers from one of few, with some left out
         r := lcg(r);
         SELECT array_agg(f) INTO features
         FROM generate_series((r >> 20) % spread, (r >> 20) % spread + 5 + (r >> 40) % 6) f
@@ -30,7 +30,7 @@ BEGIN
     END LOOP;
 END $$;
 
--- What groups are, by looking at all pairs.  Rows are in order of rank.
+-- The definition of groups, by all pairs.  Rows are in order of rank.
 CREATE TABLE ranked (rank int PRIMARY KEY, id int, sig signature, link int);
 CREATE FUNCTION oracle(threshold float8, measure text, rule text, column_order text)
 RETURNS TABLE (id int, representative int, similarity float8) LANGUAGE plpgsql AS $$
@@ -71,8 +71,7 @@ BEGIN
     DROP TABLE near;
 END $$;
 
--- Rows in which the function and the oracle differ, and whether clusters and
--- sizes are what they should be
+-- Rows in which the function and the oracle differ, or whose cluster or size is wrong
 CREATE FUNCTION differences(threshold float8, measure text, rule text, column_order text)
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
@@ -126,7 +125,7 @@ SELECT same('TABLE shuffled'), same('SELECT DISTINCT id, sig FROM docs'), same('
 RESET enable_indexscan;
 RESET enable_bitmapscan;
 SELECT id, representative FROM near_duplicate_groups('SELECT id, sig FROM docs ORDER BY score LIMIT 5', 0.6);
--- what the query sorts by decides ties, so they come from a subquery
+-- the query's order decides ties, so it is in a subquery
 SELECT (SELECT array_agg((id, representative)) FROM near_duplicate_groups(query, 0.6))
        = (SELECT array_agg((id, representative)) FROM near_duplicate_groups(
               'SELECT id, sig FROM docs WHERE score = (SELECT min(score) FROM docs)', 0.6)) AS as_by_condition
@@ -134,7 +133,7 @@ FROM unnest('{SELECT * FROM (SELECT id\, sig FROM docs ORDER BY score + 1 FETCH 
               "WITH d AS (TABLE docs) SELECT * FROM (SELECT DISTINCT ON (score, id) id, sig FROM d ORDER BY score FETCH FIRST ROW WITH TIES) t"}'::text[]) query;
 SELECT id FROM near_duplicate_groups('SELECT id, sig FROM docs ORDER BY score FETCH FIRST ROW WITH TIES', 0.6);
 
--- The kept rows are those that the guard's skip lets in, in that order
+-- The representatives are the rows that a guard in mode skip accepts, in that order
 CREATE TABLE guarded (id int PRIMARY KEY, sig signature);
 CREATE INDEX guarded_sig ON guarded USING gin (sig signature_gin_ops (threshold = 0.6)) WITH (fastupdate = off);
 CREATE TRIGGER skip BEFORE INSERT ON guarded FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.6', 'skip');
@@ -171,7 +170,7 @@ FROM near_duplicate_groups_of_pairs('SELECT i, CASE WHEN i % 1000 < 2 THEN i + 1
 WHERE size > 1 GROUP BY 1 ORDER BY 1;
 RESET work_mem;
 RESET hash_mem_multiplier;
--- Ids of which twenty have one hash and come in turn with others; the table is on disk
+-- Ids of which twenty have one hash, among others; the table is on disk
 CREATE TABLE colliding AS
 SELECT i, ((i % 20 + 1)::bigint << 32) | ((i % 20 + 1) # (i / 20)) AS id FROM generate_series(1, 8000) i;
 SELECT max(n) FROM (SELECT count(*) n FROM colliding GROUP BY hashint8(id)) h;
@@ -218,8 +217,8 @@ DROP COLLATION dictionary;
 SELECT count(*) FROM near_duplicate_groups_of_pairs(NULL) a, near_duplicate_groups_of_pairs('SELECT 1, 2', NULL) b;
 SELECT * FROM near_duplicate_groups_of_pairs(NULL::point, 'SELECT ''(1,1)''::point, ''(1,2)''::point', 'greedy');
 
--- New rows against old groups: batch after batch, the groups are those from the
--- beginning
+-- New rows against old groups: batch after batch, the groups are those of all rows
+-- at once
 CREATE TABLE groups (id bigint PRIMARY KEY, representative bigint, similarity float8);
 CREATE FUNCTION add_batches(threshold float8, size int) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
@@ -266,13 +265,13 @@ CREATE TABLE all_docs AS TABLE docs;
 SELECT seed, fill(seed, 300, 20 + seed * 20), add_batches(0.6, 1 + seed * 7) AS wrong, add_batches(0.4, 20) AS wrong,
        connect_batches(0.4, 3 + seed * 7) AS wrong
 FROM generate_series(1, 3) seed;
--- in little memory, where what is asked goes to disk
+-- in little memory, where the new rows go to disk
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
 SELECT fill(6, 300, 60), add_batches(0.5, 100) AS wrong;
 RESET work_mem;
 RESET hash_mem_multiplier;
--- some do change their groups, and what is not near is not taken for it
+-- some rows change their groups, and rows that are not near do not
 SELECT fill(3, 100, 30);
 TRUNCATE groups;
 INSERT INTO groups SELECT id, representative, similarity FROM near_duplicate_groups('SELECT id, sig FROM docs WHERE id <= 60', 0.5);
@@ -282,7 +281,7 @@ FROM near_duplicate_groups_add('SELECT id, sig FROM docs WHERE id > 60',
 SELECT count(*) FILTER (WHERE representative LIKE '0%')
 FROM near_duplicate_groups_add(NULL::text, 'SELECT lpad(id::text, 5, ''0''), sig FROM docs WHERE id > 60',
     'SELECT lpad(g.id::text, 5, ''0''), d.sig, lpad(g.representative::text, 5, ''0''), g.similarity FROM groups g JOIN docs d USING (id) WHERE near_duplicate(d.sig, $1, 0.5)', 0.5);
--- (of texts: 00002 is near to 00001 by way of the new 00003)
+-- (texts: the new 00003 connects 00002 with 00001)
 SELECT * FROM near_duplicate_groups_add(NULL::text,
     $$VALUES ('00003', signature_from('{1,2,3,4}')), ('00004', signature_from('{1,2,3,4,5}')), ('00005', signature_from('{9}'))$$,
     $$SELECT * FROM (VALUES ('00001', signature_from('{1,2}'), '00001'), ('00002', signature_from('{3,4}'), '00002'),
@@ -352,7 +351,7 @@ SELECT kinds('imatch(body, (SELECT lexicon_agg(body) FROM texts))', 0.8);
 SELECT kinds('weighted_words(body, (SELECT lexicon_agg(body) FROM texts))', 0.8, 'cosine');
 SELECT kinds('weighted_words(body, (SELECT lexicon_agg(body) FROM texts))', 0.6, 'jaccard');
 
--- Further columns are a scope: each by itself, in one order
+-- Further columns are a scope: each scope has its own groups, in one order
 CREATE COLLATION blind (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 SELECT fill(44, 300, 20);
 CREATE TABLE scoped AS SELECT id, sig, nullif(id % 4, 3) AS tenant, (array['a', 'A', 'b'])[1 + id % 3] COLLATE blind AS part FROM docs;
@@ -371,7 +370,7 @@ SELECT scoped_differences('greedy'), scoped_differences('connected'),
 SELECT id, representative FROM near_duplicate_groups(
     $$VALUES (1, shingles('a b c d e f'), 'x'), (2, shingles('a b c d e f'), 'x'), (3, shingles('a b c d e f', 'german'), 'y'),
              (4, shingles('a b c d e f', 'german'), 'y'), (5, shingles('a b c d e f'), 'y')$$, 0.5);
--- New rows too: in batches, with the scope in the condition or only in what is returned
+-- New rows, too: in batches, with the scope in the condition or only in the result
 CREATE FUNCTION scoped_batches(rule text, condition text, size int) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     wrong bigint;
@@ -395,7 +394,7 @@ END $$;
 SELECT rule, scoped_batches(rule, condition, 70) AS wrong
 FROM unnest('{greedy, connected}'::text[]) rule,
      unnest('{near_duplicate(s.sig\, $1\, 0.5) AND s.tenant IS NOT DISTINCT FROM $2 AND s.part = $3,near_duplicate(s.sig\, $1\, 0.5)}'::text[]) condition;
--- by one join, or by a look-up each
+-- by one join, or by a look-up for each row
 CREATE INDEX scoped_sig ON scoped USING gin (sig signature_gin_ops (threshold = 0.5)) WITH (fastupdate = off);
 ANALYZE scoped;
 SET enable_seqscan = off;
@@ -425,7 +424,7 @@ GROUP BY 1, 2;
 SELECT count(*), count(DISTINCT representative)
 FROM near_duplicate_groups_of_pairs(NULL::pair, 'SELECT (i, ''x'')::clusters.pair, (i / 10 * 10, ''x'')::clusters.pair FROM generate_series(10, 4000) i', 'connected');
 
--- As part of other commands it sees what they see
+-- As part of other commands it sees their snapshot
 BEGIN;
 DELETE FROM few USING near_duplicate_groups('SELECT id, sig FROM few', 0.6) c
 WHERE few.id = c.id AND c.id <> c.representative;
@@ -450,7 +449,7 @@ RESET max_parallel_workers_per_gather;
 RESET parallel_leader_participation;
 DROP FUNCTION process();
 
--- What it refuses
+-- Errors
 \set VERBOSITY default
 SELECT * FROM near_duplicate_groups('SELECT id, sig FROM few', 0.6, 'containment');
 SELECT * FROM near_duplicate_groups('SELECT id, sig FROM few', 0.6, 'jacard');
@@ -489,8 +488,8 @@ SELECT * FROM near_duplicate_groups('SELECT id, minhash(sig) FROM few', 0.6, 'di
 SELECT * FROM near_duplicate_groups('SELECT id, sig FROM few', 2, 'shared');
 
 SET client_min_messages = warning;
--- Rows of templates, whose pairs are about as near as the threshold asks: of the 40 features of
--- one, each row has most and some of its own.  In little memory there are several rounds
+-- Rows of templates, whose pairs are close to the threshold: each row has most of the
+-- 40 features of one, and some of its own.  In little memory there are several rounds
 CREATE FUNCTION fill_templates(seed bigint, n int, templates int, own int) RETURNS void LANGUAGE sql AS $$
     DELETE FROM docs;
     INSERT INTO docs
@@ -516,7 +515,7 @@ SELECT own, fill_templates(own, 150, 3, own),
        (SELECT count(*) FROM oracle(0.6, 'jaccard', 'greedy', 'id') WHERE id <> representative) > 20 AS some,
        template_differences('4MB') AS in_memory, template_differences('64kB') AS in_rounds
 FROM unnest('{3,6,9}'::int[]) own;
--- and many of them, by any memory, with other rows between
+-- and many of them, in any memory, with other rows in between
 SELECT FROM fill_templates(1, 3000, 4, 5);
 UPDATE docs SET sig = signature_from(ARRAY(SELECT (hashint8extended(id * 41 + f, 3) >> 1) & 9223372036854775807 FROM generate_series(1, 30) f))
 WHERE id % 5 = 0;
@@ -528,7 +527,7 @@ SELECT max(size) > 300 AS large, count(*) FILTER (WHERE size = 1) >= 600 AS alon
 SET work_mem = '64kB';
 SELECT same('SELECT id, sig FROM docs'), same('SELECT id, sig FROM docs', 'connected');
 RESET work_mem;
--- The representatives are the rows that a guard in mode skip lets in
+-- The representatives are the rows that a guard in mode skip accepts
 CREATE TABLE let_in (id int, sig signature);
 CREATE INDEX ON let_in USING neardup (sig);
 CREATE TRIGGER skipping BEFORE INSERT ON let_in FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.6', 'skip');

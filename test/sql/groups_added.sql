@@ -1,6 +1,6 @@
 --
--- New rows against old groups where an index of access method neardup is asked
--- for the old ones: equal signatures are looked up first
+-- New rows against old groups, by an index of access method neardup on the old rows:
+-- equal signatures are looked up first
 --
 
 CREATE SCHEMA groups_added;
@@ -25,8 +25,8 @@ CREATE TABLE groups (id bigint PRIMARY KEY, representative bigint, similarity fl
 SET enable_seqscan = off;
 SET neardup.enable_join = off;
 
--- Adds them in batches of random size; how often the groups are not those from the
--- beginning
+-- Add the rows in batches of random size, and count the batches whose groups are not
+-- those of all rows at once
 CREATE FUNCTION batches(seed int, threshold float8, measure text, rule text, most int, scope text DEFAULT '', condition text DEFAULT '',
                         OUT batches int, OUT wrong bigint) LANGUAGE plpgsql AS $$
 DECLARE
@@ -57,7 +57,7 @@ BEGIN
     END LOOP;
 END $$;
 
--- All measures, both rules, sets that are often equal and seldom: 1,000 batches and more
+-- All measures, both rules, sets that are often and seldom equal: 1,000 batches and more
 SELECT sum(b.batches) >= 1000 AS enough, sum(b.wrong) AS wrong
 FROM (VALUES (1, 0.6, 'jaccard', 8), (2, 0.4, 'jaccard', 30), (3, 0.8, 'dice', 12), (4, 0.7, 'cosine', 60), (5, 0.9, 'overlap', 6),
              (6, 1, 'jaccard', 10)) t (seed, threshold, measure, spread),
@@ -78,7 +78,7 @@ SELECT fill(8, 400, 30), wrong FROM batches(8, 0.5, 'jaccard', 'greedy', 300);
 RESET work_mem;
 RESET hash_mem_multiplier;
 
--- Each signature is looked up once where there are equal ones, and once more where not
+-- Each signature is looked up once if there are equal ones, and otherwise twice
 SELECT FROM fill(9, 0, 1);
 INSERT INTO docs SELECT i, 1, true, signature_from(ARRAY[i % 50, i % 50 + 1000, i % 50 + 2000, i % 50 + 3000]) FROM generate_series(1, 150) i;
 INSERT INTO docs SELECT i, 1, true, signature_from(ARRAY[i, i + 1000, i + 2000, i + 3000]) FROM generate_series(151, 160) i;
@@ -92,18 +92,18 @@ BEGIN
 END $$;
 SELECT scans($$SELECT * FROM near_duplicate_groups_add('SELECT id, sig FROM docs WHERE id > 100',
     'SELECT g.id, d.sig, g.representative, g.similarity FROM groups g JOIN docs d USING (id) WHERE d.live AND near_duplicate(d.sig, $1, 0.5)', 0.5)$$);
--- and so where the query gives the signature as something else
+-- also if the query returns the signature through a cast
 SELECT scans($$SELECT * FROM near_duplicate_groups_add('SELECT id, sig FROM docs WHERE id > 100',
     'SELECT g.id, d.sig::bytea::signature, g.representative, g.similarity FROM groups g JOIN docs d USING (id) WHERE d.live AND near_duplicate(d.sig, $1, 0.5)', 0.5)$$);
 
--- A new row belongs where an equal old one does, whatever that one's similarity is
+-- A new row joins the group of an equal old row, whatever the old row's similarity
 UPDATE groups SET representative = id - 50, similarity = NULL WHERE id = 60;
 DELETE FROM groups WHERE id IN (10, 11);
 UPDATE groups SET representative = 1, similarity = 0.2 WHERE id = 61;
 SELECT * FROM near_duplicate_groups_add('SELECT id, sig FROM docs WHERE id IN (109, 110, 111)',
     'SELECT g.id, d.sig, g.representative, g.similarity FROM groups g JOIN docs d USING (id) WHERE d.live AND near_duplicate(d.sig, $1, 0.5)', 0.5);
 
--- Old rows have a scope that the new ones do not have; an id stands in the place of a similarity
+-- Old rows have a scope that the new ones do not have; an id in the place of a similarity
 SELECT count(*) FROM near_duplicate_groups_add('SELECT id, sig FROM docs WHERE id > 100',
     'SELECT g.id, d.sig, g.representative, g.similarity, d.live FROM groups g JOIN docs d USING (id) WHERE near_duplicate(d.sig, $1, 0.5)', 0.5);
 SELECT count(*) FROM near_duplicate_groups_add('SELECT id, sig FROM docs WHERE id > 100',
@@ -115,7 +115,7 @@ SELECT count(*) FROM near_duplicate_groups_add('SELECT id, sig FROM docs WHERE i
 SELECT count(*) FROM near_duplicate_groups_add('SELECT id, sig FROM docs WHERE id > 100',
     'SELECT g.id, d.sig, g.representative, g.similarity FROM groups g JOIN docs d USING (id) WHERE near_duplicate(d.sig, $1, 0.5) FOR UPDATE', 0.5);
 
--- Of several conditions for one signature an index is asked the strictest: of these rows one is equal
+-- Of several conditions for one signature the index gets the strictest: one of these rows is equal
 SELECT FROM fill(9, 0, 1);
 INSERT INTO docs SELECT i, 1, true, signature_from(ARRAY[1, 2, 3, 4, 10 + i]) FROM generate_series(1, 9) i;
 CREATE FUNCTION given(condition text) RETURNS TABLE (hits bigint, given bigint) LANGUAGE plpgsql AS $$

@@ -1,6 +1,6 @@
 --
--- New rows that have an old row's set: an index of access method neardup is searched for an
--- equal row, for each of them once, and what it sees is what the query sees
+-- New rows with the set of an old row: an index of access method neardup is searched once
+-- for an equal row of each, with the query's snapshot
 --
 
 CREATE SCHEMA groups_equal;
@@ -24,8 +24,8 @@ CREATE FUNCTION group_old(rule text = 'greedy', scope text = '') RETURNS void LA
     FROM near_duplicate_groups(format('SELECT id, sig %s FROM docs WHERE id <= 100', scope), 0.6, rule => rule)
 $$;
 
--- How many new rows are in another group than from the beginning, and how many of
--- them are in one with old rows; how often the index was scanned
+-- Number of new rows in another group than with all rows at once, of those in a group
+-- with old rows, and of scans of the index
 CREATE FUNCTION added(old_rows text, rule text = 'greedy', scope text = '', OUT wrong bigint, OUT with_old bigint, OUT scans bigint)
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -42,13 +42,13 @@ BEGIN
 END $$;
 \set olds 'SELECT g.id, d.sig, g.representative, g.similarity FROM groups g JOIN docs d USING (id) WHERE near_duplicate(d.sig, $1, 0.6)'
 
--- 60 sets, 50 of which old rows have: a look-up for each, and a second one for each of the
+-- 60 sets, 50 of them of old rows: a look-up for each, and a second one for each of the
 -- other ten
 SELECT FROM fill();
 SELECT FROM group_old();
 CREATE INDEX docs_sig ON docs USING neardup (sig);
 SELECT * FROM added(:'olds');
--- rows that have come since wait in the index
+-- later rows are pending in the index
 DROP INDEX docs_sig;
 TRUNCATE docs;
 CREATE INDEX docs_sig ON docs USING neardup (sig);
@@ -68,7 +68,7 @@ SELECT count(*) AS wrong FROM added JOIN near_duplicate_groups('SELECT id, sig F
 WHERE (added.representative, added.similarity) IS DISTINCT FROM (c.representative, c.similarity);
 DELETE FROM docs WHERE id > 200;
 DELETE FROM groups WHERE id > 200;
--- Equal rows that are no representatives: more than are known by their sets
+-- Equal rows that are no representatives: more than fit into memory by their sets
 INSERT INTO docs SELECT 200 + i, 0, 0, signature_from(s[1:9] || CASE WHEN i % 2 = 0 THEN s[10:10] END)
 FROM generate_series(1, 10000) i,
      LATERAL (SELECT ARRAY(SELECT (hashint4extended((i - 1) % 5000 / 2, j) >> 1) & 9223372036854775807 FROM generate_series(1, 10) j)) h (s);
@@ -82,14 +82,13 @@ DELETE FROM groups WHERE id > 200;
 RESET work_mem;
 RESET hash_mem_multiplier;
 
--- Old rows that were updated, and are found by the place of their first version:
--- by a look-up each
+-- Old rows that were updated, and are found by the place of their first version
 UPDATE docs SET note = 1 WHERE id <= 100;
 SELECT * FROM added(:'olds');
 UPDATE docs SET note = 2 WHERE id % 2 = 0;
 SELECT * FROM added(:'olds');
 
--- Rows that are gone, and rows that never came
+-- Deleted rows, and rows of aborted transactions
 SELECT FROM fill();
 BEGIN;
 DELETE FROM docs WHERE id <= 10;
@@ -114,8 +113,8 @@ FETCH ALL FROM before;
 SELECT * FROM near_duplicate_groups_add('SELECT id, sig FROM docs WHERE id IN (101, 120, 158)', :'olds', 0.6) ORDER BY id;
 ROLLBACK;
 
--- An index takes sets for equal whose features have hashes with the same upper half:
--- the new row is near to the second old one, but not to its representative
+-- The index compares the upper halves of features' hashes, which are equal here: the
+-- new row is near to the second old one, but not to its representative
 TRUNCATE docs;
 INSERT INTO docs VALUES
     (1, 0, 0, signature_from('{3674746035466822902,-272203934287019437,-2782979856314612160,1319797913695547817,5662477669566974019}')),
@@ -132,15 +131,14 @@ SELECT a.wrong, a.with_old FROM unnest('{"","AND d.tenant = $2"}'::text[]) condi
     added('SELECT g.id, d.sig, g.representative, g.similarity, d.tenant FROM groups g JOIN docs d USING (id) WHERE near_duplicate(d.sig, $1, 0.6) ' || condition,
           'greedy', ', tenant') a;
 
--- Large signatures, which stand elsewhere
+-- Large signatures, which are stored out of line
 SELECT FROM fill();
 UPDATE docs SET sig = set_of(id, 2000) WHERE id <= 5;
 UPDATE docs SET sig = set_of(id - 100, 2000) WHERE id BETWEEN 101 AND 105;
 SELECT FROM group_old();
 SELECT wrong, with_old FROM added(:'olds');
 
--- Queries of all shapes.  Where rows are not simply those of the table, or the table's
--- are in several places
+-- Queries of all shapes, whose rows are not those of one table
 SELECT FROM fill();
 SELECT FROM group_old();
 CREATE VIEW viewed AS SELECT d.id AS number, d.note, d.sig AS made FROM docs d WHERE note = 0;
@@ -158,7 +156,7 @@ SELECT t.what, a.* FROM (VALUES
     (10, 'sample', 'SELECT g.id, d.sig, g.representative, g.similarity FROM groups g JOIN docs d TABLESAMPLE bernoulli (100) USING (id) WHERE near_duplicate(d.sig, $1, 0.6)'),
     (11, 'other columns', 'SELECT g.id, d.sig, g.representative, g.similarity FROM groups g JOIN (VALUES (1, 2)) v ON true JOIN docs d USING (id) WHERE near_duplicate(d.sig, $1, 0.6) AND EXISTS (SELECT FROM docs e WHERE e.id = d.id)')
     ) t (number, what, query), LATERAL added(query) a ORDER BY number;
--- Conditions for the signature: one that an equal set may not meet is asked all the same
+-- Conditions for the signature, also one that an equal set does not meet
 SELECT t.condition, a.* FROM unnest(ARRAY[
     'near_duplicate(d.sig, $1, 0.9)', 'near_duplicate(d.sig, $1, 0.6, ''dice'')', 'near_duplicate($1, d.sig, 0.6)',
     'near_duplicate(d.sig, $1, 5, ''shared'')', 'near_duplicate(d.sig, $1, 6, ''shared'')',
@@ -181,7 +179,7 @@ SET enable_seqscan = off;
 DROP INDEX docs_sig;
 CREATE INDEX docs_sig ON docs USING neardup (sig);
 
--- A user sees no row by this that he would not see otherwise
+-- Users see only rows that they may see
 CREATE ROLE regress_neardup_groups;
 GRANT USAGE ON SCHEMA groups_equal TO regress_neardup_groups;
 GRANT SELECT ON docs TO regress_neardup_groups;

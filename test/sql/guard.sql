@@ -28,7 +28,7 @@ INSERT INTO docs VALUES (2, 4, 23);
 -- the same row twice in one statement
 INSERT INTO docs VALUES (3, 101, 120), (4, 201, 220), (5, 201, 220);
 INSERT INTO docs VALUES (3, 101, 120), (4, 201, 220);
--- a row that was never committed is not in the way, nor is a deleted one
+-- neither aborted nor deleted rows count
 BEGIN;
 INSERT INTO docs VALUES (6, 301, 320);
 ROLLBACK;
@@ -43,7 +43,7 @@ INSERT INTO docs VALUES (9, 402, 421);
 DELETE FROM docs WHERE id = 9;
 INSERT INTO docs VALUES (10, 401, 420);
 COMMIT;
--- at the border: 4 of 5 numbers
+-- exactly at the threshold: 4 of 5 numbers
 INSERT INTO docs VALUES (11, 501, 505);
 INSERT INTO docs VALUES (12, 501, 504);
 INSERT INTO docs VALUES (12, 501, 503);
@@ -67,19 +67,19 @@ SELECT * FROM fields('INSERT INTO docs VALUES (5, 3, 22)');
 -- UPDATE
 UPDATE docs SET a = 3, b = 22 WHERE id = 3;
 UPDATE docs SET a = 7, b = 26 WHERE id = 3;
--- a row is not in its own way
+-- a row is not compared with itself
 UPDATE docs SET a = 8, b = 27 WHERE id = 3;
--- one row makes way for another
+-- one row replaces another
 BEGIN;
 UPDATE docs SET a = 101, b = 120 WHERE id = 3;
 UPDATE docs SET a = 7, b = 26 WHERE id = 4;
 COMMIT;
--- ... also in one statement, as the rows are looked at when it ends
+-- ... also in one statement, as rows are checked at its end
 UPDATE docs SET a = 108 - a, b = 146 - b WHERE id IN (3, 4);
 SELECT id, a, b FROM docs WHERE id < 10 ORDER BY id;
 
--- A signature whose bytes stay is not checked: here with two rows that were
--- there before, as it were
+-- An unchanged signature is not checked: here of two rows that were stored before
+-- the guard
 ALTER TABLE docs DISABLE TRIGGER no_near_duplicates;
 INSERT INTO docs VALUES (30, 601, 620), (31, 601, 620);
 ALTER TABLE docs ENABLE TRIGGER no_near_duplicates;
@@ -160,7 +160,7 @@ INSERT INTO wide VALUES (6002, g(3990));
 INSERT INTO wide VALUES (6002, g(3991));
 RESET work_mem;
 
--- Sketches: their estimate, or their own rule, says what is near
+-- Sketches: near by their estimate, or by their own rule
 CREATE TABLE sketched (id int PRIMARY KEY, m signature, s signature);
 CREATE INDEX ON sketched USING gin (m, s) WITH (fastupdate = off);
 CREATE CONSTRAINT TRIGGER guard_m AFTER INSERT OR UPDATE ON sketched
@@ -184,7 +184,7 @@ INSERT INTO docs VALUES (60, 100001, 150000);
 INSERT INTO docs VALUES (61, 100011, 150010);
 INSERT INTO docs VALUES (61, 120001, 170000);
 
--- Rights: the inserter need not have SELECT, and sees no key that it may not read
+-- Privileges: an inserting role needs no SELECT, and sees no key that it may not read
 CREATE ROLE guard_inserter;
 GRANT INSERT (id, a, b), UPDATE (note) ON docs TO guard_inserter;
 SET ROLE guard_inserter;
@@ -244,7 +244,7 @@ DROP TRIGGER guard ON live;
 CREATE TRIGGER guard AFTER UPDATE ON live FOR EACH ROW WHEN (NOT OLD.live) EXECUTE FUNCTION neardup_guard('sig', '0.8');
 UPDATE live SET live = true WHERE id = 2;
 UPDATE live SET id = id + 10 RETURNING id;
--- whatever other updates came in between
+-- whatever other updates happened in between
 DROP TRIGGER guard ON live;
 TRUNCATE live;
 INSERT INTO live VALUES (1, true, f(1, 20)), (2, true, f(101, 120));
@@ -282,7 +282,7 @@ CALL try_asked($$REFERENCING NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION 
 DROP PROCEDURE try_asked;
 DROP TABLE asked;
 
--- No session finds less by a setting
+-- Settings of a session do not hide rows
 CREATE TABLE fuzzy (id int PRIMARY KEY, part int, sig signature);
 CREATE INDEX ON fuzzy USING gin (sig) WITH (fastupdate = off);
 INSERT INTO fuzzy SELECT i, i, signature_from(ARRAY(SELECT i * 100 + v FROM generate_series(1, 20) v)::bigint[]) FROM generate_series(1, 3000) i;

@@ -9,7 +9,7 @@ RETURN signature_from(array(SELECT generate_series(a::bigint, b)));
 CREATE TABLE docs (id int PRIMARY KEY, tenant int, sig signature, twin int);
 CREATE INDEX docs_sig ON docs USING gin (sig) WITH (fastupdate = off);
 CREATE INDEX docs_two ON docs USING gin (sig) WITH (fastupdate = off) WHERE tenant = 2;
--- Creates a trigger, and takes it back.
+-- Create a trigger, and roll back.
 CREATE PROCEDURE try(definition text) LANGUAGE plpgsql AS $$
 BEGIN
     EXECUTE format(definition, 'EXECUTE FUNCTION neardup_guard');
@@ -26,14 +26,14 @@ CALL try($$CREATE TRIGGER guard AFTER INSERT ON unparted FOR EACH ROW %s('tenant
 CALL try($$CREATE TRIGGER guard AFTER INSERT ON unparted FOR EACH ROW %s('sig', '0.8', 'within', 'nil')$$);
 DROP TABLE unparted;
 
--- A guard of each kind; rows are not looked at
+-- A guard of each kind; rows are not read
 INSERT INTO docs VALUES (1, 1, f(1, 20)), (2, 1, f(1, 20));
 CALL try($$CREATE TRIGGER guard AFTER INSERT ON docs FOR EACH ROW %s('sig', '0.8', 'within', 'tenant')$$);
 CALL try($$CREATE TRIGGER guard BEFORE INSERT ON docs FOR EACH ROW %s('docs_two', '0.8', 'skip')$$);
 CALL try($$CREATE TRIGGER guard BEFORE INSERT ON docs FOR EACH ROW %s('sig', '0.8', 'tag', 'twin')$$);
 CALL try($$CREATE TRIGGER guard AFTER INSERT ON docs REFERENCING NEW TABLE AS n FOR EACH STATEMENT %s('sig', '0.8')$$);
 
--- Nothing is checked where bodies of functions are not, as in a restore
+-- No check where bodies of functions are not checked, as in a restore
 SET check_function_bodies = off;
 CALL try($$CREATE TRIGGER guard AFTER INSERT ON docs FOR EACH ROW %s('nil', '0.8')$$);
 RESET check_function_bodies;
@@ -66,7 +66,7 @@ CALL try($$CREATE TRIGGER guard AFTER INSERT ON elsewhere FOR EACH ROW %s('sig',
 DROP INDEX docs_sig;
 CALL try($$CREATE TRIGGER guard AFTER INSERT ON docs FOR EACH ROW %s('sig', '0.8')$$);
 CALL try($$CREATE TRIGGER guard AFTER INSERT ON docs REFERENCING NEW TABLE AS n FOR EACH STATEMENT %s('sig', '0.8')$$);
--- several tables that inheritance makes one, and a copy of a trigger on a child
+-- tables that inherit, and a copy of a trigger on a child
 CREATE TABLE parent (id int PRIMARY KEY, sig signature);
 CREATE INDEX ON parent USING gin (sig) WITH (fastupdate = off);
 CREATE TRIGGER guard AFTER INSERT ON parent FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8');
@@ -90,7 +90,7 @@ INSERT INTO parent VALUES (2, f(101, 120));
 INSERT INTO parent VALUES (3, f(101, 120));
 DROP TABLE parent;
 
--- Partitions: once for all
+-- Partitions: one error for all
 CREATE TABLE parts (id int PRIMARY KEY, sig signature) PARTITION BY RANGE (id);
 CREATE INDEX parts_sig ON parts USING gin (sig) WITH (fastupdate = off);
 CALL try($$CREATE TRIGGER guard AFTER INSERT ON parts FOR EACH ROW %s('sig', '8')$$);

@@ -1,6 +1,6 @@
 --
--- The guard as a deferred constraint: rows that have changed or gone by the
--- time they are checked
+-- The guard as a deferred constraint: rows that are changed or deleted before
+-- they are checked
 --
 
 CREATE FUNCTION f(a int, b int) RETURNS signature LANGUAGE sql IMMUTABLE AS
@@ -19,7 +19,7 @@ CREATE CONSTRAINT TRIGGER guard AFTER INSERT OR UPDATE ON docs
     FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8');
 INSERT INTO docs VALUES (1, 1, 20);
 
--- Caught at the end, or when the constraint is set immediate
+-- Refused at the end, or when the constraint is set immediate
 BEGIN;
 INSERT INTO docs VALUES (2, 2, 21);
 SELECT count(*) FROM docs;
@@ -29,7 +29,7 @@ INSERT INTO docs VALUES (2, 2, 21);
 SET CONSTRAINTS guard IMMEDIATE;
 ROLLBACK;
 
--- Set right in time
+-- Corrected in time
 BEGIN;
 INSERT INTO docs VALUES (2, 2, 21);
 DELETE FROM docs WHERE id = 2;
@@ -42,7 +42,7 @@ DELETE FROM docs WHERE id = 1;
 COMMIT;
 SELECT id, a, b FROM docs ORDER BY id;
 
--- Rows may pass one another
+-- Rows may exchange their signatures
 BEGIN;
 UPDATE docs SET a = 101, b = 120 WHERE id = 2;
 UPDATE docs SET a = 201, b = 220 WHERE id = 3;
@@ -51,9 +51,9 @@ BEGIN;
 UPDATE docs SET a = 201, b = 220 WHERE id = 2;
 COMMIT;
 
--- A near-duplicate does not get through because another column of it was
--- updated afterwards, which is not checked itself: not HOT, HOT, twice, and
--- in subtransactions
+-- A near-duplicate is refused although another column of it was updated
+-- afterwards, which is not checked itself: not HOT, HOT, twice, and in
+-- subtransactions
 BEGIN;
 INSERT INTO docs VALUES (5, 2, 21, DEFAULT, 'new');
 UPDATE docs SET note = 'newer' WHERE id = 5;
@@ -80,7 +80,7 @@ UPDATE docs SET note = 'newer' WHERE id = 5;
 COMMIT;
 SELECT id, a, b, note FROM docs ORDER BY id;
 
--- ... nor where the trigger is not even fired by that update
+-- ... and although the trigger does not fire at that update
 DROP TRIGGER guard ON docs;
 CREATE CONSTRAINT TRIGGER guard AFTER INSERT OR UPDATE OF sig ON docs
     DEFERRABLE INITIALLY DEFERRED
@@ -95,7 +95,7 @@ UPDATE docs SET note = 'newer' WHERE id = 6;
 COMMIT;
 UPDATE docs SET a = 2, b = 21 WHERE id = 6;
 
--- A trigger that updates the very row
+-- A trigger that updates the same row
 DROP TRIGGER guard ON docs;
 CREATE FUNCTION touch() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

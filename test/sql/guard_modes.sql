@@ -17,7 +17,7 @@ CREATE TABLE docs (
 CREATE INDEX docs_sig ON docs USING gin (sig) WITH (fastupdate = off);
 INSERT INTO docs VALUES (1, 1, 20);
 
--- Arguments: an error when the first row comes
+-- Arguments: an error at the first row
 CREATE FUNCTION try(definition text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     state text; message text; detail text; hint text;
@@ -123,7 +123,7 @@ ALTER TABLE docs ENABLE TRIGGER USER;
 INSERT INTO docs VALUES (74, 1303, 1323) RETURNING id, twin, twin_text;
 INSERT INTO docs VALUES (75, 1301, 1319) RETURNING id, twin, twin_text;
 INSERT INTO docs VALUES (76, 1302, 1321) RETURNING id, twin, twin_text;
--- nor is a row its own representative
+-- a row is not its own representative
 UPDATE docs SET b = 1121 WHERE id = 54 RETURNING id, twin, twin_text;
 ROLLBACK;
 DROP TRIGGER tag ON docs;
@@ -177,11 +177,11 @@ DROP TRIGGER tag ON limited;
 CREATE TRIGGER tag_free BEFORE INSERT OR UPDATE ON limited FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8', 'tag', 'free');
 CREATE TRIGGER tag_same BEFORE INSERT OR UPDATE ON limited FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8', 'tag', 'same');
 INSERT INTO limited (id, a, b) VALUES ('a very long key', 1, 20), ('another', 2, 21);
--- and never the key that the row itself has, or has had
+-- A tag is never the row's own present or former key
 UPDATE limited SET id = 'renamed', a = 2, b = 21 WHERE id = 'a very long key';
 SELECT id, same, free FROM limited ORDER BY id;
 DROP TABLE limited;
--- Nor is it in a predicate or a scope
+-- A tag column is not in a predicate or a scope
 CREATE TABLE heads (id int PRIMARY KEY, same_as int, sig signature);
 CREATE INDEX heads_only ON heads USING gin (sig) WITH (fastupdate = off) WHERE same_as IS NULL;
 CREATE TRIGGER tag BEFORE INSERT ON heads FOR EACH ROW EXECUTE FUNCTION neardup_guard('heads_only', '0.8', 'tag', 'same_as');
@@ -189,8 +189,8 @@ DROP TRIGGER tag ON heads;
 CREATE INDEX ON heads USING gin (sig) WITH (fastupdate = off);
 CREATE TRIGGER tag BEFORE INSERT ON heads FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8', 'tag', 'same_as', 'within', 'same_as');
 DROP TABLE heads;
--- A primary key whose index is no btree, as one WITHOUT OVERLAPS has from version 18 on; here
--- the catalog is made to say that it is one, as versions before do not have it
+-- A primary key whose index is no btree, as one WITHOUT OVERLAPS from version 18 on; here
+-- an update of the catalog makes one, as earlier versions have none
 CREATE TABLE spans (span int4range NOT NULL, same_as int4range, sig signature, EXCLUDE USING gist (span WITH &&));
 UPDATE pg_index SET indisprimary = true WHERE indrelid = 'spans'::regclass;
 CREATE INDEX ON spans USING gin (sig) WITH (fastupdate = off);
@@ -201,7 +201,7 @@ ALTER TABLE spans ENABLE TRIGGER tag;
 INSERT INTO spans VALUES ('[7,8)', NULL, f(1, 20)) RETURNING same_as;
 DROP TABLE spans;
 
--- A key that is written in another way than in a tag
+-- A key that is written differently in a tag
 CREATE TABLE written (id numeric PRIMARY KEY, same_as numeric, sig signature);
 CREATE INDEX ON written USING gin (sig) WITH (fastupdate = off);
 CREATE TRIGGER tag BEFORE INSERT OR UPDATE ON written FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8', 'tag', 'same_as');

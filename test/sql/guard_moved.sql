@@ -18,14 +18,14 @@ CREATE FUNCTION fill() RETURNS void LANGUAGE sql AS $$
     FROM (VALUES (1, 1, 'one two three four five'), (2, 1, 'nothing that is like it'), (3, 2, 'a third text of its own')) v (id, part, body)
 $$;
 
--- To skip a row in its new partition would lose it: an error of CREATE TRIGGER, and of INSERT
+-- A row skipped in its new partition would be lost: an error of CREATE TRIGGER, and of INSERT
 CREATE TRIGGER skip BEFORE INSERT ON parts FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8', 'skip');
 INSERT INTO parts VALUES (1, 1, 'one two three four five');
 DROP TRIGGER skip ON parts;
 CREATE TRIGGER skip BEFORE INSERT OR UPDATE OF body ON parts FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8', 'skip');
 DROP TRIGGER skip ON parts;
 
--- What becomes near stays as it was, where it was; what was near already moves, and what is not
+-- A row that becomes near stays unchanged in place; a row that was near already moves, and one that is not
 CREATE TRIGGER skip BEFORE INSERT OR UPDATE ON parts FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8', 'skip');
 SELECT fill();
 UPDATE parts SET part = 2, body = 'one two three four five' WHERE id = 2;
@@ -36,7 +36,7 @@ ALTER TABLE parts ENABLE TRIGGER skip;
 UPDATE parts SET part = part % 3 + 1;
 SELECT id, part, body FROM parts ORDER BY id;
 
--- A row inserted by the same statement is another one
+-- A row inserted by the same statement is a different row
 MERGE INTO parts p USING (VALUES (1, ''), (9, 'one two three four five'), (2, ''), (10, 'not like any other text')) v (id, body) ON p.id = v.id
 WHEN MATCHED THEN UPDATE SET part = p.part % 3 + 1
 WHEN NOT MATCHED THEN INSERT VALUES (v.id, 1, v.body);
@@ -45,14 +45,14 @@ WITH moved AS (UPDATE parts SET part = part % 3 + 1 WHERE id = 1 RETURNING id),
 INSERT INTO parts SELECT 11 + id, 1, 'one two three four five' FROM moved UNION ALL SELECT 11 + id, 1, 'a third text of its own' FROM stayed;
 SELECT id, part, body FROM parts ORDER BY id;
 
--- Two guards let it pass, and both see it come; another that no longer lets it pass keeps it where it is
+-- Two guards accept the move, and both see the row; a guard that refuses it keeps the row in place
 CREATE TRIGGER skip_more BEFORE INSERT OR UPDATE ON parts FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.9', 'skip');
 UPDATE parts SET part = part % 3 + 1;
 UPDATE parts SET part = part % 3 + 1, body = 'not like any other text' WHERE id = 3;
 SELECT id, part, body FROM parts ORDER BY id;
 DROP TRIGGER skip_more ON parts;
 
--- Triggers that change other rows in between, and an UPDATE that fails and is done again
+-- Triggers that change other rows in between, and an UPDATE that fails and is repeated
 CREATE FUNCTION meanwhile() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF NEW.note = 'fails' THEN
@@ -77,7 +77,7 @@ COMMIT;
 DROP TRIGGER a_between ON parts;
 DROP TRIGGER z_between ON parts;
 
--- A row that was let pass in a table that has been truncated since
+-- A row that was accepted in a table that has been truncated since
 BEGIN;
 UPDATE parts SET note = 'here' WHERE id = 3;
 TRUNCATE parts;
@@ -85,13 +85,13 @@ INSERT INTO parts VALUES (1, 1, 'one two three four five'), (2, 2, 'one two thre
 SELECT id FROM parts;
 ROLLBACK;
 
--- Mode reject: a row that comes is one that is inserted
+-- Mode reject: a row that moves in is checked as an inserted one
 DROP TRIGGER skip ON parts;
 CREATE CONSTRAINT TRIGGER guard AFTER INSERT OR UPDATE ON parts FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8');
 UPDATE parts SET note = 'twin' WHERE id = 4;
 UPDATE parts SET part = part % 3 + 1 WHERE id = 4;
 
--- Another trigger changes it on its way, and inserts a row that is near to another
+-- Another trigger changes the row during the move, and inserts a row that is near to another
 CREATE FUNCTION change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF NEW.note = 'change' THEN
@@ -135,7 +135,7 @@ INSERT INTO parts VALUES (6, 1, 'one two three four five');
 SELECT id, part, same_as FROM parts ORDER BY id;
 COMMIT;
 
--- A row on its way while a trigger updates many others
+-- A trigger updates many rows during the move
 DROP TRIGGER tag ON parts;
 TRUNCATE parts;
 INSERT INTO parts SELECT i, 1, format('text %s of its %s own words %s', i, i * 7, i * 13) FROM generate_series(1, 60) i;
@@ -159,7 +159,7 @@ SELECT id, part, same_as FROM parts WHERE id IN (1, 2002, 2003) ORDER BY id;
 DROP TRIGGER tag ON parts;
 DROP TRIGGER close_up ON parts;
 
--- One that does not arrive, and then another statement
+-- A move that a trigger prevents, and then another statement
 TRUNCATE parts;
 INSERT INTO parts VALUES (1, 1, 'one two three four five'), (2, 2, 'a third text of its own');
 CREATE FUNCTION hold_back() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -12,7 +12,7 @@ CREATE TABLE docs (
 );
 CREATE INDEX docs_sig ON docs USING gin (sig) WITH (fastupdate = off);
 
--- Arguments: an error when the first row comes
+-- Arguments: an error at the first row
 CREATE FUNCTION try(arguments text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     state text; message text; detail text; hint text;
@@ -162,7 +162,7 @@ DROP TRIGGER guard ON pages;
 INSERT INTO pages VALUES (5, 'en', f(1, 20)), (6, 'old', f(1, 20)), (7, 'de', f(1, 20)),
     (8, 'de', f(1, 20)) RETURNING id;
 
--- Signatures of several specs, which the scope keeps apart; by either index
+-- Signatures of several specs, separated by the scope; by either index
 TRUNCATE pages;
 CREATE FUNCTION made(language text) RETURNS signature LANGUAGE sql IMMUTABLE AS
 $$ SELECT shingles('xaa xab xac xad xae xaf xag xah', language || ' stop') $$;

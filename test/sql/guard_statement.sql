@@ -5,7 +5,7 @@
 -- Faulty triggers can be created here: errors are those of the first row
 SET check_function_bodies = off;
 
--- In an index, from PostgreSQL 17 on, a body that is a text would not find the schema
+-- From PostgreSQL 17 on, a function with a text body would not find the schema in an index
 CREATE FUNCTION f(a int, b int) RETURNS signature LANGUAGE sql IMMUTABLE
 RETURN signature_from(array(SELECT generate_series(a::bigint, b)));
 CREATE TABLE docs (id int PRIMARY KEY, tenant int, sig signature, note text);
@@ -187,8 +187,8 @@ INSERT INTO texts SELECT 11, language, sig FROM texts WHERE id = 4;
 DROP TABLE texts;
 DROP FUNCTION made;
 
--- Random statements, with and without an index: refused are those that leave a
--- new row near to another one, found by comparing all pairs
+-- Random statements, with and without an index: those are refused that leave a new
+-- row near to another one, by a comparison of all pairs
 CREATE TABLE tried (id int PRIMARY KEY, tenant int, sig signature);
 CREATE FUNCTION offends(ids int[]) RETURNS boolean LANGUAGE sql AS $$
     SELECT EXISTS (SELECT FROM tried x, tried y WHERE x.id = ANY (ids) AND x.id <> y.id
@@ -255,7 +255,7 @@ CREATE TRIGGER changed_rows AFTER UPDATE ON ancestor REFERENCING OLD TABLE AS o 
     EXECUTE FUNCTION neardup_guard('sig', '0.8');
 UPDATE ancestor SET sig = f(1, 20);
 DROP TABLE ancestor CASCADE;
--- Rows of COPY ... FREEZE are of the statement, too: joined, then looked up
+-- Rows of COPY ... FREEZE belong to the statement: joined, then looked up
 CREATE TABLE frozen (id int PRIMARY KEY, sig signature);
 CREATE TRIGGER new_rows AFTER INSERT ON frozen REFERENCING NEW TABLE AS n FOR EACH STATEMENT
     EXECUTE FUNCTION neardup_guard('sig', '0.8');
@@ -280,8 +280,8 @@ COPY frozen FROM stdin WITH (FREEZE);
 ROLLBACK;
 DROP TABLE frozen;
 
--- A row that another trigger changes or deletes before the statement's rows are checked is
--- not refused, neither for its new version nor for rows near to its old one
+-- A row that another trigger changes or deletes before the check is not refused, neither
+-- for its new version nor for rows near to its old one
 CREATE FUNCTION leave() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF NEW.note = 'delete' THEN
@@ -338,11 +338,11 @@ ALTER TABLE owned DROP CONSTRAINT owned_tenant_fkey,
     ADD FOREIGN KEY (tenant) REFERENCES tenants ON UPDATE SET NULL;
 UPDATE tenants SET id = id + 10 WHERE id > 11;
 SELECT id, tenant FROM owned ORDER BY id;
--- also one that the same statement has inserted
+-- also a row that the same statement inserted
 WITH i AS (INSERT INTO owned VALUES (6, 13, f(1, 20))) UPDATE tenants SET id = 20 WHERE id = 13;
 DROP TABLE owned, tenants;
 
--- More rows than memory has room for: those that had their signature before are not new
+-- More rows than fit into memory: rows with their old signature are not new
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
 CREATE TABLE changed (id int PRIMARY KEY, n int, sig signature);
@@ -358,7 +358,7 @@ DROP TABLE changed;
 RESET hash_mem_multiplier;
 RESET work_mem;
 
--- An index with many rows of a different spec, which look-ups pass over
+-- An index with many rows of a different spec, which look-ups skip
 CREATE TABLE spoken (id int PRIMARY KEY, lang text, sig signature);
 CREATE INDEX ON spoken USING gin (sig) WITH (fastupdate = off);
 INSERT INTO spoken SELECT i, CASE i % 2 WHEN 0 THEN 'german' ELSE 'english' END,
@@ -374,7 +374,7 @@ UNION ALL SELECT 6100, 'german', shingles('2000 words 14000 of 22000 a text 2600
 SELECT count(*) FROM spoken;
 DROP TABLE spoken;
 
--- Sketches of several specs, which scopes keep apart, as look-ups do
+-- Sketches of several specs, separated by scopes, also by look-ups
 CREATE TABLE sketched (id int PRIMARY KEY, lang text, sig signature);
 CREATE TRIGGER guard AFTER INSERT ON sketched REFERENCING NEW TABLE AS n FOR EACH STATEMENT
     EXECUTE FUNCTION neardup_guard('sig', '0.8', 'within', 'lang');
@@ -395,7 +395,7 @@ INSERT INTO sketched VALUES (5, 'b', minhash(f(101, 120), 64)) RETURNING id;
 INSERT INTO sketched VALUES (5, 'b', minhash(f(201, 220), 64)) RETURNING id;
 DROP TABLE sketched;
 
--- Rows of one template have very many pairs: the search ends when enough is known
+-- Rows of one template have very many pairs: the search ends early
 CREATE TABLE templates (id int PRIMARY KEY, sig signature);
 CREATE TRIGGER guard AFTER INSERT ON templates REFERENCING NEW TABLE AS n FOR EACH STATEMENT
     EXECUTE FUNCTION neardup_guard('sig', '0.8', 'warn');
@@ -417,7 +417,7 @@ END $$;
 SELECT count(*) FROM templates;
 DROP TABLE templates;
 
--- Equal rows have very many pairs, of which few are looked at
+-- Equal rows have very many pairs, of which few are examined
 CREATE TABLE equals (id int, sig signature);
 CREATE TRIGGER guard AFTER INSERT ON equals REFERENCING NEW TABLE AS n FOR EACH STATEMENT
     EXECUTE FUNCTION neardup_guard('sig', '0.8', 'warn');
@@ -425,13 +425,13 @@ SELECT clock_timestamp() AS began \gset
 INSERT INTO equals SELECT i, f(1, 20) FROM generate_series(1, 30000) i;
 INSERT INTO equals VALUES (30001, f(1, 20)), (30002, f(101, 120)), (30003, f(1, 20));
 SELECT clock_timestamp() - :'began'::timestamptz < '40s' AS soon;
--- with keys: near to rows of their own statement and of an earlier one
+-- with a primary key: near to rows of the same statement and of an earlier one
 ALTER TABLE equals ADD PRIMARY KEY (id);
 TRUNCATE equals;
 INSERT INTO equals SELECT i, f(1, 20 + i % 3) FROM generate_series(1, 30) i;
 INSERT INTO equals VALUES (31, f(101, 120)), (32, f(2, 22)), (33, f(102, 120));
 DROP TABLE equals;
--- Nor of sketches that are equal in many scopes
+-- Sketches that are equal in many scopes
 CREATE TABLE equals (id int PRIMARY KEY, lang int, sig signature);
 CREATE TRIGGER guard AFTER INSERT ON equals REFERENCING NEW TABLE AS n FOR EACH STATEMENT
     EXECUTE FUNCTION neardup_guard('sig', '0.8', 'within', 'lang');
@@ -441,7 +441,7 @@ INSERT INTO equals VALUES (8001, 77, minhash(f(1, 20)));
 SELECT clock_timestamp() - :'began'::timestamptz < '10s' AS soon;
 DROP TABLE equals;
 
--- Near are the last new rows, or the first
+-- The last new rows are near, or the first
 CREATE TABLE late (id int PRIMARY KEY, sig signature);
 CREATE TRIGGER guard AFTER INSERT ON late REFERENCING NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION neardup_guard('sig', '0.8');
 INSERT INTO late SELECT i, f(i * 100, i * 100 + 5) FROM generate_series(1, 3000) i;

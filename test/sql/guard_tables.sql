@@ -15,7 +15,7 @@ CREATE VIEW docs AS SELECT id, a, "The sig" AS sig, other FROM "Odd schema"."The
 CREATE CONSTRAINT TRIGGER guard AFTER INSERT OR UPDATE ON "Odd schema"."The docs"
     FOR EACH ROW EXECUTE FUNCTION neardup_guard('The sig', '0.8');
 
--- No index that would do, and the command that helps
+-- No suitable index, and the command that creates one
 INSERT INTO docs VALUES (1, 1, f(1, 20));
 CREATE INDEX ON "Odd schema"."The docs" ("The sig");
 CREATE INDEX ON "Odd schema"."The docs" USING gin (other) WITH (fastupdate = off);
@@ -38,10 +38,10 @@ ALTER INDEX "Odd schema"."The index" SET (fastupdate = off);
 SELECT gin_clean_pending_list('"Odd schema"."The index"');
 INSERT INTO docs VALUES (1, 1, f(1, 20));
 INSERT INTO docs VALUES (2, 2, f(2, 21));
--- without it, the error is about the one for higher thresholds
+-- without this index, the error names the one for higher thresholds
 DROP INDEX "Odd schema"."The index";
 INSERT INTO docs VALUES (2, 2, f(2, 21));
--- containment indexes know every feature; any column of an index will do
+-- containment indexes have every feature; any column of an index may be the signature
 CREATE INDEX ON "Odd schema"."The docs"
     USING gin (other, "The sig" signature_gin_ops (measure = containment))
     WITH (fastupdate = off);
@@ -92,7 +92,7 @@ INSERT INTO expr VALUES (6, '{1,2,3,4}'), (7, '{1,2}'), (8, NULL) RETURNING id;
 UPDATE expr SET body = body || '{2,3,4}' WHERE id = 7 RETURNING id;
 UPDATE expr SET body = body || '{7,6}' WHERE id = 7 RETURNING id;
 SELECT id, body, note FROM expr ORDER BY id;
--- an expression over the whole row
+-- an expression of the whole row
 CREATE FUNCTION whole(expr) RETURNS signature LANGUAGE plpgsql IMMUTABLE AS
 $$ BEGIN RETURN public.signature_from(($1).twice::bigint[]); END $$;
 CREATE INDEX expr_whole ON expr USING gin (whole(expr)) WITH (fastupdate = off);
@@ -138,7 +138,7 @@ INSERT INTO parts SELECT i, 10 * i, 10 * i + 10
 UPDATE parts SET id = 102 WHERE id = 1;
 UPDATE parts SET id = 1, a = 202, b = 221 WHERE id = 102;
 UPDATE parts SET id = 202 WHERE id = 102;
--- a new one is searched as soon as it is there, also in a running statement
+-- a new partition is searched at once, also in a running statement
 CREATE TABLE p32 PARTITION OF p3 FOR VALUES FROM (250) TO (300);
 INSERT INTO parts VALUES (251, 301, 320);
 INSERT INTO parts VALUES (1, 302, 321);
@@ -170,7 +170,7 @@ CREATE TRIGGER skip BEFORE INSERT OR UPDATE ON parts
 INSERT INTO parts VALUES (105, 2, 21), (106, 501, 520), (6, 502, 521), (7, 601, 620)
     RETURNING id;
 DROP TRIGGER skip ON parts;
--- a trigger on one partition looks at that one, one on a subtree at that
+-- a trigger on one partition searches that partition, one on a subtree the subtree
 DROP TRIGGER guard ON parts;
 CREATE CONSTRAINT TRIGGER guard AFTER INSERT OR UPDATE ON p2
     FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8');
@@ -219,7 +219,7 @@ SELECT id, a, b FROM parts WHERE id IN (9, 109);
 DROP TABLE parts;
 DROP FUNCTION attach;
 
--- Inheritance: triggers are not inherited, and each table is on its own
+-- Inheritance: an error
 CREATE TABLE parent (id int, sig signature);
 CREATE TABLE child () INHERITS (parent);
 CREATE INDEX ON parent USING gin (sig) WITH (fastupdate = off);
@@ -235,7 +235,7 @@ DROP TABLE "Odd schema"."The docs";
 DROP SCHEMA "Odd schema";
 DROP FUNCTION f;
 
--- A statement that puts rows into many partitions: their guards have one list of all of them
+-- A statement that inserts into many partitions: their guards share one list of partitions
 CREATE TABLE many (id int, sig signature) PARTITION BY LIST (id);
 DO $$ BEGIN
     FOR i IN 1..60 LOOP

@@ -47,7 +47,7 @@ SELECT row_key, near_key FROM neardup_guard_skipped();
 INSERT INTO docs (id, sig) VALUES (507, f(3001, 3020));
 SELECT row_key, near_key FROM neardup_guard_skipped();
 ROLLBACK;
--- in one statement: the row, or the row that is there already
+-- in one statement: the new row, or the stored one
 WITH mine AS (INSERT INTO docs (id, sig) VALUES (508, f(2002, 2021)) RETURNING id) TABLE mine;
 SELECT near_key::int AS id FROM neardup_guard_skipped();
 SET ROLE regress_guard_told;
@@ -60,7 +60,7 @@ SET ROLE regress_guard_told;
 SELECT row_key, near_key, similarity FROM neardup_guard_skipped();
 RESET ROLE;
 SELECT row_key, near_key, similarity FROM neardup_guard_skipped();
--- whatever else the statement writes
+-- also if the statement writes to other tables
 CREATE TABLE written (id int);
 CREATE FUNCTION writes(id int) RETURNS int LANGUAGE plpgsql AS $$
 BEGIN

@@ -3,7 +3,7 @@
 --
 
 \set SHOW_CONTEXT never
--- In an index, from PostgreSQL 17 on, a body that is a text would not find the schema
+-- From PostgreSQL 17 on, a function with a text body would not find the schema in an index
 CREATE FUNCTION f(a int, b int) RETURNS signature LANGUAGE sql IMMUTABLE
 RETURN signature_from(array(SELECT generate_series(a::bigint, b)));
 CREATE TABLE docs (id int PRIMARY KEY, tenant int, sig signature);
@@ -99,7 +99,7 @@ FROM neardup_guard_violations('parts', 'guard') ORDER BY row_key;
 SELECT neardup_guard_check('part0', 'guard');
 DROP TABLE parts;
 
--- With the rights of the caller
+-- With the privileges of the caller
 CREATE TABLE docs (id int PRIMARY KEY, sig signature, mine boolean);
 INSERT INTO docs VALUES (1, f(1, 20), true), (2, f(1, 20), true), (3, f(1, 20), false);
 CREATE TRIGGER guard AFTER INSERT ON docs REFERENCING NEW TABLE AS n
@@ -114,7 +114,7 @@ CREATE POLICY mine ON docs USING (mine);
 SET ROLE regress_guard_violations;
 SELECT neardup_guard_check('docs', 'guard');
 RESET ROLE;
--- Expressions that the owner has written are not computed with the rights of a superuser
+-- Expressions of the owner are not computed with the privileges of a superuser
 CREATE ROLE regress_guard_owner;
 CREATE SCHEMA theirs AUTHORIZATION regress_guard_owner;
 SET ROLE regress_guard_owner;
@@ -141,7 +141,7 @@ SELECT row_key, near_key, similarity FROM neardup_guard_violations('theirs.notes
 RESET ROLE;
 DROP SCHEMA theirs CASCADE;
 DROP ROLE regress_guard_owner, regress_guard_super;
--- No other user's functions are called in between, and a view has no rows
+-- Functions of other users are not called, and a view has no rows
 CREATE SCHEMA trap;
 CREATE FUNCTION trap.count_all(bigint) RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE 'trapped'; RETURN 100; END $$;
 CREATE AGGREGATE trap.count(*) (SFUNC = trap.count_all, STYPE = bigint, INITCOND = '0');
@@ -156,7 +156,7 @@ RESET check_function_bodies;
 SELECT neardup_guard_check('seen', 'guard');
 SELECT * FROM neardup_guard_violations('seen', 'guard');
 DROP VIEW seen;
--- A column of another type in the place of the one that the guard names
+-- A column of another type with the name of the guard's column
 ALTER TABLE docs RENAME sig TO was;
 ALTER TABLE docs ADD sig text;
 SELECT neardup_guard_check('docs', 'guard');

@@ -24,7 +24,7 @@ SELECT highlight(:'long', 'five six seven eight. three sixteen seventeen eightee
 SELECT highlight(:'long', 'zero one two', 3, 0, 'HighlightAll=false, MinWords=5, MaxWords=6, MaxFragments=100');
 SELECT highlight(:'long', 'nothing', 3, 0, 'HighlightAll=false, MinWords=4, MaxWords=6');
 SELECT highlight('', 'nothing', 3, 0, 'HighlightAll=false');
--- of very many they are chosen in no more time than it takes to find them
+-- to choose among very many takes no longer than to find them
 SET statement_timeout = '10s';
 SELECT cardinality(string_to_array(highlight(a, b, 1, 0, 'HighlightAll=false, MinWords=1, MaxWords=2, MaxFragments=200000'), '<b>')) - 1 AS excerpts
 FROM (SELECT string_agg('p' || i || ' x', ' ' ORDER BY i) AS a, string_agg('p' || i || ' y', ' ' ORDER BY i::bigint * 7919 % 200003) AS b
@@ -38,7 +38,7 @@ SELECT highlight('a', 'b', options => 'MinWords=-1');
 SELECT highlight('a', 'b', options => 'MaxWords=many');
 SELECT highlight('a', 'b', options => 'MaxWords');
 
--- The page: the parts that are not the same in all pages
+-- The page: the parts that differ between pages
 CREATE FUNCTION page_text(page text, side text) RETURNS text
     LANGUAGE sql IMMUTABLE AS
 $$ SELECT substr(part, strpos(part, '>') + 1)
@@ -51,10 +51,10 @@ $$ SELECT replace(replace(replace(replace(replace(regexp_replace(regexp_replace(
 
 SELECT page_text(passages_html(:'a', :'b'), 'a') AS a, page_text(passages_html(:'a', :'b'), 'b') AS b \gx
 SELECT shown(page_text(passages_html(:'a', :'b'), 'a')) = :'a' AS a, shown(page_text(passages_html(:'a', :'b'), 'b')) = :'b' AS b;
--- passages that overlap: that which begins last is on top
+-- passages that overlap: the one that begins last is on top
 SELECT page_text(passages_html('a b c d e f g', 'a b c d x x x x x x x x x x c d e f g', 4), 'a');
 SELECT page_text(passages_html('a b c d', 'x', 4), 'a'), page_text(passages_html('', ''), 'b') AS empty;
--- however many there are, the page takes no more time than it takes to find them
+-- with very many passages the page takes no longer than to find them
 SET statement_timeout = '10s';
 SELECT cardinality(string_to_array(passages_html('one two', b, 2, 0), '<mark class="c7"><a')) - 1 AS marks
 FROM (SELECT string_agg('one two u' || i, ' ') AS b FROM generate_series(1, 200000) i) t;
@@ -72,10 +72,10 @@ SELECT passages_html('a', 'b', preset => 'none');
 -- direction and language
 SELECT regexp_matches(passages_html('متن اول', 'text two', analysis => 'persian'), '<div class="text"[^>]*>', 'g');
 SELECT regexp_matches(passages_html('Привет', 'שלום hi'), '<div class="text"[^>]*>', 'g');
--- nothing comes from elsewhere
+-- the page loads nothing from other servers
 SELECT passages_html(:'a', :'b') ~ '(https?:|src=|@import|url\()' AS outside;
 
--- Random texts: the page shows them as they are, and each passage once a side
+-- Random texts: the page shows them unchanged, and each passage once in each text
 CREATE FUNCTION random_text(seed bigint, n int) RETURNS text
     LANGUAGE plpgsql IMMUTABLE AS
 $$

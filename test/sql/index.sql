@@ -18,7 +18,7 @@ INSERT INTO docs SELECT id, make(id) FROM generate_series(1::bigint, 900) id;
 CREATE INDEX docs_sig ON docs USING neardup (sig);
 ANALYZE docs;
 
--- What is true, by sequential scan: thresholds t, measures m, queries q
+-- The truth, by sequential scan: thresholds t, measures m, queries q
 CREATE TABLE query AS SELECT id AS q, sig AS query FROM docs WHERE id % 144 = 23;
 INSERT INTO query VALUES (-1, signature_from('{}'::bigint[])),
   (-2, signature_from('{1,2,3}'::bigint[]));
@@ -27,9 +27,9 @@ INSERT INTO threshold VALUES (0.01), (0.5), (0.8), (1);
 CREATE TABLE measure AS
 SELECT unnest('{jaccard,containment,contains,dice,cosine,overlap}'::text[]) AS m;
 
--- The rows that a condition finds, and the distances of the nearest, by the
--- plans that settings allow.  The distances, as rows with equal ones may come in
--- any order; and whether the rows have them.
+-- The rows of a condition, and the distances of the nearest rows, by the plans that
+-- settings allow.  Distances are compared, as rows with equal ones are in any order;
+-- and each row must have its distance.
 CREATE FUNCTION found(OUT conditions text, OUT nearest text) LANGUAGE plpgsql
 SET neardup.enable_join = off SET jit = off AS $$
 DECLARE
@@ -137,7 +137,7 @@ INSERT INTO query SELECT id, sig FROM docs WHERE id IN (8001, 8005);
 SELECT neardup_index_check('docs_sig', true) >= count(*) AS indexed FROM docs;
 SELECT * FROM compare();
 
--- Built in parts that are merged, and concurrently
+-- A build in parts that are merged, and a concurrent build
 SET maintenance_work_mem = '1MB';
 REINDEX INDEX docs_sig;
 SELECT neardup_index_check('docs_sig', true) >= count(*) AS indexed FROM docs;
@@ -152,7 +152,7 @@ TRUNCATE docs;
 SELECT neardup_index_check('docs_sig', true);
 SELECT * FROM compare();
 
--- What scans have done; and whether an index serves
+-- Counters of scans; and whether an index serves
 CREATE TABLE counted AS SELECT id, signature_from(array(
   SELECT hashint8extended(i, id / 10) FROM generate_series(1, 20 + id % 10) i)) AS sig
 FROM generate_series(0, 999) id;
@@ -171,7 +171,7 @@ SET enable_indexscan = off;
 SELECT count(*) FROM counted WHERE near_duplicate(sig, :'query', 0.8);
 SELECT index, scans, passes, rows FROM neardup_index_counters(true);
 SELECT count(*) FROM neardup_index_counters();
--- Without an order a pass keeps all that memory has room for
+-- Without an order a pass keeps all rows that fit into memory
 CREATE TABLE alike AS SELECT id, shingles('one two three four') AS sig FROM generate_series(1, 3000) id;
 CREATE INDEX alike_sig ON alike USING neardup (sig);
 SET enable_bitmapscan = off; RESET enable_indexscan;
@@ -182,7 +182,7 @@ RESET work_mem;
 SELECT index, scans, passes, rows FROM neardup_index_counters(true);
 RESET enable_bitmapscan; SET enable_indexscan = off;
 DROP TABLE alike;
--- Long lists are read, too, where they turn many rows away: all have a third of 40 features
+-- Long lists are read, too, where they exclude many rows: all have a third of 40 features
 CREATE TABLE mixed AS SELECT id, signature_from(array(
   SELECT i::bigint FROM generate_series(1, 40) i WHERE hashint8extended(i, id) % 3 = 0)) AS sig
 FROM generate_series(1, 20000) id;
@@ -237,7 +237,7 @@ SELECT count(*) FROM (SELECT id FROM docs ORDER BY sig <-> NULL::signature LIMIT
 -- By two distances
 SELECT string_agg(id::text, ',' ORDER BY n) FROM (SELECT id, row_number() OVER () AS n FROM
   (SELECT id FROM docs ORDER BY sig <-> make(24), sig <-> make(26) LIMIT 6) s) s;
--- Behind one that may be to null the executor compares nothing, and the index is not taken
+-- After a distance that may be null the executor compares nothing, and the index is not used
 RESET enable_sort;
 SET plan_cache_mode = force_generic_plan;
 PREPARE last_asked(signature) AS SELECT id FROM docs ORDER BY sig <-> make(24), sig <-> $1 LIMIT 6;
@@ -250,7 +250,7 @@ RESET plan_cache_mode;
 SELECT o.id, (SELECT round(min(d)::numeric, 6) FROM (SELECT d.sig <-> make(24) AS d FROM docs d ORDER BY d.sig <-> o.sig, d.sig <-> make(24) LIMIT 1) s)
 FROM (VALUES (1, NULL::signature), (2, make(24))) o (id, sig) ORDER BY o.id;
 SET enable_sort = off;
--- All rows, of which nothing is wanted
+-- All rows, without any column
 CREATE TABLE single AS SELECT sig FROM docs;
 CREATE INDEX single_sig ON single USING neardup (sig);
 VACUUM single;
@@ -272,7 +272,7 @@ SELECT max(n) FILTER (WHERE id = -1) > max(n) FILTER (WHERE distance IS NOT NULL
 FROM (SELECT id, distance, row_number() OVER () AS n
       FROM (SELECT id, sig <-> make(24) AS distance FROM docs ORDER BY sig <-> make(24)) d) d;
 SELECT neardup_index_check('docs_sig', true) >= count(*) AS indexed FROM docs;
--- A query of a spec that no row of an index has
+-- A query of a spec that is not in the index
 EXPLAIN (COSTS OFF)
 SELECT count(*) FROM docs WHERE sig %% signature_query(text_hash('one two'), 0.8, 'jaccard');
 SELECT count(*) FROM docs WHERE sig %% signature_query(text_hash('one two'), 0.8, 'jaccard');
@@ -321,7 +321,7 @@ RESET enable_seqscan; RESET enable_bitmapscan;
 DROP TABLE several, outcomes;
 DROP FUNCTION outcome(text, text);
 
--- What it cannot be asked, or made of
+-- Unsupported conditions and definitions
 SELECT neardup_index_check('docs_pkey');
 CREATE TABLE parts (sig signature) PARTITION BY HASH (sig);
 CREATE INDEX parts_sig ON parts USING neardup (sig);
@@ -371,7 +371,7 @@ SELECT o.id, x.d FROM (VALUES (1, signature_from('{1,2,3}')), (2, signature_from
 COMMIT;
 DROP TABLE parts;
 
--- What was rolled back is not there, and goes
+-- Rows that were rolled back are not found, and VACUUM removes them
 BEGIN;
 INSERT INTO mine SELECT * FROM docs;
 ROLLBACK;
@@ -379,7 +379,7 @@ SELECT neardup_index_check('mine_sig', true);
 VACUUM mine;
 SELECT neardup_index_check('mine_sig', true);
 
--- The guard takes it, and rather than GIN
+-- The guard uses it, and prefers it to GIN
 CREATE TABLE guarded (id int PRIMARY KEY, sig signature);
 CREATE INDEX guarded_gin ON guarded USING gin (sig);
 CREATE INDEX guarded_neardup ON guarded USING neardup (sig);
@@ -395,8 +395,8 @@ SELECT neardup_index_check('guarded_neardup', true) >= count(*) AS indexed FROM 
 DROP TABLE docs, query, single, threshold, measure, texts, mine, guarded;
 DROP FUNCTION compare, found, make;
 
--- What a session keeps of segments goes with them: here is another index of the
--- same number, in the same file, whose segments have the same numbers
+-- A session's cached segments are dropped with their index: here another index has
+-- the same number and file, and its segments have the same numbers
 SET enable_seqscan = off;
 BEGIN;
 CREATE TABLE again (sig signature);
@@ -416,8 +416,8 @@ DROP TABLE again;
 DROP FUNCTION five;
 RESET enable_seqscan;
 
--- Equal sets: rows stand by an order that these have in common, here over several pages.
--- Asked so often that a session keeps what it finds them by
+-- Equal sets: their rows are adjacent, here on several pages.  They are looked up so
+-- often that a session caches the row map
 CREATE TABLE equals (id int, sig signature);
 CREATE FUNCTION some_set(id int) RETURNS signature LANGUAGE sql IMMUTABLE AS $$
 SELECT CASE WHEN id % 10 < 6 THEN signature_from(ARRAY[id % 10, 11, 12])
@@ -439,10 +439,10 @@ FROM asked a LEFT JOIN wanted w USING (sig), LATERAL (
 WHERE a.sig IS NOT NULL
 $$;
 SELECT * FROM not_found(1, 1500);
--- not near enough to be equal, but of few features: then no other set is near enough
+-- few features: only equal sets are near enough
 SELECT count(*) FROM equals WHERE near_duplicate(sig, signature_from('{5,11,12}'), 0.8);
 SELECT count(*) FROM equals WHERE near_duplicate(sig, signature_from('{5,11,12}'), 0.5);
--- some are gone, some are pending
+-- some rows are deleted, some are pending
 DELETE FROM equals WHERE id % 3 = 0;
 VACUUM equals;
 INSERT INTO equals SELECT id, some_set(id) FROM generate_series(1, 300) id;
@@ -450,7 +450,7 @@ SELECT * FROM not_found(1, 1500);
 DROP TABLE equals;
 DROP FUNCTION not_found, some_set;
 
--- Rows of more specs than an index numbers, of another tenant: no error, and the same rows
+-- Another tenant's rows have more specs than an index numbers: no error, and the same rows
 CREATE TABLE tenants (id int, tenant int, sig signature);
 INSERT INTO tenants SELECT i, 2, sample(signature_from(array(SELECT hashint8extended(k, i) FROM generate_series(1, 20) k)), 1 + i::int)
 FROM generate_series(1::bigint, 80) i;

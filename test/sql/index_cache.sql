@@ -6,7 +6,7 @@ CREATE SCHEMA index_cache;
 SET search_path = index_cache, public;
 SET client_min_messages = warning;
 
--- 9,000 sets of 40 features and five that many have, each third one near to the one before
+-- 9,000 sets of 40 features and five frequent ones; each third set is near to the one before
 CREATE FUNCTION make(seed int) RETURNS signature LANGUAGE sql IMMUTABLE AS $$
     SELECT signature_from(array(
         SELECT CASE WHEN i <= 5 THEN hashint8extended(seed / 3 % 7 * i, 0)
@@ -22,8 +22,8 @@ SET neardup.merge_postings = 100000;
 INSERT INTO grown SELECT * FROM docs;
 SELECT count(*) BETWEEN 3 AND 30 AS segments, sum(keys) > 200000 AS keys FROM neardup_index_segments('grown_sig');
 
--- What 9,000 look-ups find, and how many pages they read, where a session keeps no more
--- than that number of kilobytes.  An index of another name is cached again.
+-- Rows that 9,000 look-ups find, and pages that they read, with a cache of that number
+-- of kilobytes.  An index of another name is cached again.
 CREATE TABLE looked_up (kilobytes int, pages bigint, missing bigint, wrong bigint);
 CREATE TABLE found (LIKE pairs);
 CREATE PROCEDURE look_up(kilobytes int) LANGUAGE plpgsql AS $$

@@ -1,5 +1,5 @@
 --
--- Checks of an index of access method neardup: memory, and what they find
+-- Checks of an index of access method neardup: their memory, and errors that they find
 --
 
 CREATE SCHEMA index_check;
@@ -7,9 +7,9 @@ SET search_path = index_check, public;
 SET client_min_messages = warning;
 SET max_parallel_maintenance_workers = 0;
 
--- What is indexed notes how many whole megabytes more than test.before the
--- session has, and is another value for the row test.other; test.wanted is a row
--- that an index should have, too
+-- The indexed function records the session's whole megabytes above test.before, and
+-- returns another value for row test.other; test.wanted is a further row that an
+-- index should have
 CREATE FUNCTION memory_now() RETURNS bigint LANGUAGE sql AS $$
     SELECT sum(total_bytes)::bigint FROM pg_backend_memory_contexts $$;
 CREATE SEQUENCE gained MINVALUE 0;
@@ -38,7 +38,7 @@ INSERT INTO docs SELECT id FROM generate_series(70101, 70120) id;
 SELECT count(*) FILTER (WHERE rows > 20000) AS large FROM neardup_index_segments('docs_set');
 SELECT count(*) FROM docs WHERE id % 9 > 0;
 
--- More memory than the rows take, and much less
+-- More memory than the rows need, and much less
 SELECT neardup_index_check('docs_set'), neardup_index_check('docs_set', true);
 SET maintenance_work_mem = '1MB';
 SELECT neardup_index_check('docs_set');
@@ -47,7 +47,7 @@ SELECT neardup_index_check('docs_set', true);
 SELECT last_value < 3 AS little FROM gained;
 SET test.before = '';
 
--- A row that is another one, or missing: the first one, the last one, between
+-- A row that differs or is missing: the first, the last, one in between
 SET test.other = 2;
 SELECT neardup_index_check('docs_set', true);
 \set VERBOSITY sqlstate
@@ -63,8 +63,8 @@ SELECT neardup_index_check('docs_set', true);
 SET test.wanted = 0;
 SELECT neardup_index_check('docs_set', true);
 
--- An index expression is computed as the owner of the table: no owner of a table gets
--- the rights of who checks it, and settings are as before
+-- An index expression is computed as the owner of the table, who does not get the
+-- privileges of the checking role; settings are restored
 CREATE ROLE neardup_index_owner;
 GRANT ALL ON SCHEMA index_check TO neardup_index_owner;
 SET ROLE neardup_index_owner;
@@ -85,7 +85,7 @@ SELECT neardup_index_check('owned_set', true);
 SELECT current_setting('test.left', true) AS left, current_user = session_user AS myself;
 SET test.told = '';
 
--- What is no relation, or none of the kind
+-- No relation, or one of another kind
 CREATE FUNCTION state_of(query text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
     EXECUTE query;

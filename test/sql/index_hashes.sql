@@ -98,7 +98,7 @@ CALL ask('seq');
 CALL ask('index');
 CALL ask('bitmap');
 CALL ask('gin');
--- rows that are pending, then merged; some are gone
+-- pending rows, then merged ones; some are deleted
 CALL fill(241, 320);
 CALL ask('seq');
 CALL ask('index');
@@ -111,20 +111,20 @@ SELECT rows, method, count(*) AS plans, count(DISTINCT conditions) AS conditions
 FROM answers GROUP BY rows, method ORDER BY rows, method;
 SELECT bool_and(neardup_index_check(format('%I', 'hashes ' || method)::regclass, true) > 0) AS whole FROM methods;
 
--- What cannot be computed from them raises, by the index as without it
+-- A measure that cannot be computed is an error, with the index and without
 SELECT sig AS q FROM hashes WHERE method = 'imatch' AND id = 3 \gset
 SET enable_seqscan = off;
 SELECT id FROM hashes WHERE method = 'imatch' AND contained_in(sig, :'q', 0.5);
 SELECT id FROM hashes WHERE method = 'imatch' ORDER BY sig <=> :'q' LIMIT 1;
 SELECT id FROM hashes WHERE method = 'top_words' AND near_duplicate(sig, :'q', 0.5);
--- One hash is looked up by its equality, too
+-- One hash is also looked up by equality
 CREATE INDEX ON hashes USING hash (sig) WHERE method = 'text_hash';
 SELECT count(*) AS differ FROM hashes a WHERE method = 'text_hash' AND a.sig IS NOT NULL
 AND ARRAY(SELECT id FROM hashes b WHERE method = 'text_hash' AND b.sig = a.sig ORDER BY id)
     IS DISTINCT FROM
     ARRAY(SELECT id FROM hashes b WHERE method = 'text_hash' AND near_duplicate(b.sig, a.sig, 0.9) ORDER BY id);
 
--- The guard and exclusion constraints take it
+-- The guard and exclusion constraints use it
 CREATE TABLE guarded (id int PRIMARY KEY, sig signature,
   EXCLUDE USING neardup (signature_query(sig, 0.9) WITH %%));
 INSERT INTO guarded SELECT id, sig FROM hashes WHERE method = 'supershingles' AND id < 25 ORDER BY id

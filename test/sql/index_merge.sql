@@ -16,7 +16,7 @@ CREATE FUNCTION make(seed int, size int) RETURNS signature LANGUAGE sql IMMUTABL
 CREATE PROCEDURE add(first int, last int) LANGUAGE sql AS $$
     INSERT INTO docs (sig) SELECT make(i, CASE WHEN i % 3 > 0 THEN 2100 ELSE 1 + i % 50 END)
     FROM generate_series(first, last) i $$;
--- Whether the index finds what a sequential scan finds
+-- Whether the index finds the rows of a sequential scan
 CREATE FUNCTION differs(seed int) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     s signature := make(seed, 2000);
@@ -33,7 +33,7 @@ BEGIN
     RETURN answers[1] IS DISTINCT FROM answers[2];
 END $$;
 
--- After each row; how far merges are is of any phase by then
+-- After each row; merges are in every phase
 CREATE TABLE seen (phase text, segments bigint, rows bigint, of_rows bigint, postings bigint, of_postings bigint);
 CREATE PROCEDURE add_checked(first int, last int) LANGUAGE plpgsql AS $$
 BEGIN
@@ -46,19 +46,19 @@ BEGIN
 END $$;
 CALL add_checked(1, 110);
 SELECT phase, count(*) > 0 AS seen FROM seen GROUP BY phase ORDER BY phase;
--- First all rows, then all postings, of those that are merged; these are gone in the end
+-- A merge reads all rows of its segments, then all postings; then these segments are gone
 SELECT phase, min(rows) = 0 AS none, bool_or(rows < of_rows) AS some, bool_or(rows = of_rows) AS whole,
     min(postings) = 0 AS no_lists, bool_or(postings < of_postings) AS some_lists, bool_and(postings = of_postings) AS all_lists
 FROM seen GROUP BY phase ORDER BY phase;
 SELECT max(segments) > 36 AS many FROM seen;
 SELECT neardup_index_check('docs_sig', true);
 SELECT bool_or(differs(i)) AS differ FROM generate_series(1, 13) i;
--- Each segment is in one merge at the most, and has a greater number then
+-- Each segment is in at most one merge, whose result has a greater number
 SELECT count(*) > 0 AS some, bool_and(part < segment) AS before, count(*) = count(DISTINCT part) AS once,
     bool_and(part IN (SELECT segment FROM neardup_index_segments('docs_sig'))) AS there
 FROM neardup_index_merges('docs_sig'), unnest(merged) AS part;
 
--- The greatest number of merges, and rows deleted while they run
+-- The maximal number of merges, and rows that are deleted meanwhile
 CALL add(111, 200);
 SELECT neardup_index_check('docs_sig', true);
 DELETE FROM docs WHERE id % 5 = 0;
@@ -80,7 +80,7 @@ SELECT neardup_index_check('docs_sig', true);
 SELECT * FROM neardup_index_segments('docs_sig') WHERE segment IS NOT NULL;
 SELECT * FROM neardup_index_merges('docs_sig');
 
--- Pages that were free are used again: the file does not grow for ever
+-- Free pages are reused: the file stops growing
 CALL add(1, 60);
 VACUUM (INDEX_CLEANUP ON) docs;
 CREATE TEMP TABLE size AS SELECT pg_relation_size('docs_sig') AS size;
@@ -89,7 +89,7 @@ SELECT 'UPDATE docs SET sig = sig', 'VACUUM (INDEX_CLEANUP ON) docs' FROM genera
 SELECT pg_relation_size('docs_sig') <= 1.5 * size AS bounded FROM size;
 SELECT neardup_index_check('docs_sig', true);
 
--- The greatest number of levels of directories
+-- The maximal number of levels of directories
 SET neardup.level_entries = 3;
 CREATE TABLE many (sig signature) WITH (autovacuum_enabled = off);
 CREATE INDEX many_sig ON many USING neardup (sig);
@@ -99,7 +99,7 @@ VACUUM (INDEX_CLEANUP ON) many;
 SELECT count(*) AS segments, sum(pages) > 200 AS large FROM neardup_index_segments('many_sig') WHERE segment IS NOT NULL;
 SELECT neardup_index_check('many_sig', true);
 
--- Rows without features have no postings, and are merged no more than memory has room for
+-- Rows without features have no postings, and are merged within the memory limit
 SET maintenance_work_mem = '1MB';
 CREATE TABLE empties (sig signature);
 CREATE INDEX empties_sig ON empties USING neardup (sig);

@@ -29,7 +29,7 @@ SELECT neardup_estimate(sig), neardup_estimate_gin(sig, 0.8) FROM docs WHERE fal
 SELECT neardup_estimate_gin(sig, 2) FROM docs;
 SELECT neardup_estimate_gin(sig, NULL) FROM docs;
 SELECT neardup_estimate_gin(minhash(sig), 0.8) > 100000 AS some FROM docs;
--- a hash table that is read again, of rows in no order
+-- a hash table that is read again, of unordered rows
 SET enable_sort = off;
 SET work_mem = '1GB';
 SELECT count(DISTINCT sizes) AS different FROM (VALUES (0), (1), (2)) o (x), LATERAL (

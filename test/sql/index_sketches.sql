@@ -64,7 +64,7 @@ END $$;
 CALL ask('seq');
 CALL ask('index');
 CALL ask('bitmap');
--- rows that are pending, and further segments
+-- pending rows, and further segments
 SELECT fill(501, 700);
 CALL ask('seq');
 CALL ask('index');
@@ -80,15 +80,15 @@ FROM answers GROUP BY rows, method ORDER BY rows, method;
 SELECT c::text, neardup_index_check(c, true) > 0 AS indexed
 FROM unnest('{sketches_minhash,sketches_minhash_16,sketches_bottom,sketches_simhash}'::regclass[]) c;
 
--- The index is what finds and orders them
+-- The index finds and orders them
 SET enable_seqscan = off;
 EXPLAIN (COSTS OFF) SELECT id FROM sketches
 WHERE method = 'minhash' AND near_duplicate(sig, minhash(make(24)), 0.5)
 ORDER BY sig <-> minhash(make(24)) LIMIT 3;
 RESET enable_seqscan;
 
--- What a look-up costs is known once ANALYZE has seen what it is of: lists of min-hashes
--- are long, those of supershingles are not
+-- The cost of a look-up is known after ANALYZE: lists of min-hashes are long, those of
+-- supershingles are short
 CREATE TABLE costs AS SELECT minhash(s) AS slots, supershingles(s) AS hashes
 FROM generate_series(1::bigint, 400) id, make(id) s;
 CREATE INDEX ON costs USING neardup (slots);
@@ -114,12 +114,12 @@ DROP TABLE costs, before;
 DROP FUNCTION cost;
 SET enable_seqscan = off;
 
--- It refuses what the scan would: other measures, other sketches
+-- Other measures are errors, other sketches are not near, as in a scan
 SELECT id FROM sketches WHERE method = 'minhash' AND contained_in(sig, minhash(make(24)), 0.5);
 SELECT id FROM sketches WHERE method = 'minhash' ORDER BY sig <=> minhash(make(24)) LIMIT 1;
 SELECT id FROM sketches WHERE method = 'minhash' AND near_duplicate(sig, minhash(make(24), 16), 0.5);
 
--- The guard takes it
+-- The guard uses it
 CREATE TABLE guarded (id int PRIMARY KEY, sig signature);
 CREATE INDEX ON guarded USING neardup (sig);
 CREATE CONSTRAINT TRIGGER guard AFTER INSERT ON guarded

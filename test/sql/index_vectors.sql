@@ -1,6 +1,6 @@
 --
--- Access method neardup on vectors: the nearest by either measure, and those
--- that reach a threshold, as a sequential scan has them
+-- Access method neardup on vectors: the nearest by either measure, and the rows that
+-- reach a threshold, as by a sequential scan
 --
 
 -- Vectors in families: weights of a few sizes (many ties), of 40 orders of
@@ -33,8 +33,8 @@ INSERT INTO query VALUES (-1, signature_weighted('{}', '{}')),
   (-2, signature_weighted('{1,2,3,900}', '{1,2,3,4}')),
   (-3, signature_weighted('{1000}', '{5}'));
 
--- The rows of each condition, and the distances of the nearest, as rows with
--- equal ones may come in any order
+-- The rows of each condition, and the distances of the nearest, as rows with equal
+-- distances are in any order
 CREATE FUNCTION found(OUT conditions text, OUT by_similarity text, OUT by_cosine text)
 LANGUAGE plpgsql SET neardup.enable_join = off SET jit = off AS $$
 DECLARE
@@ -149,8 +149,8 @@ SELECT bool_and(s.d = i.d) AS same, count(*) FROM
 DROP TABLE docs, query, long_query, tickets, vectors, sets;
 DROP FUNCTION make, found, compare;
 
--- Vectors by one lexicon after the other each have a spec: VACUUM forgets those of
--- which no row is left, so that a look-up need not look at all rows of a spec without a number
+-- Each new lexicon is a new spec of vectors: VACUUM frees the numbers of specs without
+-- rows, as a look-up reads all rows of specs without a number
 CREATE TABLE refreshed (id int PRIMARY KEY, sig signature);
 INSERT INTO refreshed SELECT id, signature_from(ARRAY(SELECT hashint8extended(id / 5 * 100 + i, 0) FROM generate_series(1, 40 + id % 5) i))
 FROM generate_series(1, 300) id;
@@ -166,7 +166,7 @@ SELECT count(*) < 10 AS few FROM refreshed WHERE near_duplicate(making, sample((
 SELECT rows < 10 AS few FROM neardup_index_counters() WHERE index = 'refreshed_making'::regclass;
 RESET enable_seqscan;
 SELECT neardup_index_check('refreshed_making', true);
--- of more at a time, rows that have no number are looked at, and stay without one
+-- with more specs than numbers, rows without a number are read, and stay without one
 UPDATE refreshed SET making = sample(sig, 2 + id % 100);
 VACUUM refreshed;
 SELECT neardup_index_check('refreshed_making', true);

@@ -1,5 +1,5 @@
 --
--- The extension's objects, as the catalogues have them
+-- The extension's objects in the catalogs
 --
 
 \set regression :DBNAME
@@ -7,9 +7,8 @@ CREATE DATABASE neardup_install;
 \connect neardup_install
 CREATE EXTENSION neardup;
 
--- Every member object, to be joined with the catalogue it is in.  Array types
--- and the types of rows are members from PostgreSQL 17 on; no comment is needed on
--- them.
+-- Every member object, to be joined with its catalog.  Array types and row types are
+-- members from PostgreSQL 17 on, and need no comment.
 CREATE TEMP VIEW member AS
 SELECT d.classid, d.objid, o.type, o.schema, o.identity
 FROM pg_depend d
@@ -54,7 +53,7 @@ ORDER BY name::text COLLATE "C";
 SELECT name FROM member_function
 WHERE prorettype = 'boolean'::regtype AND procost > 1 AND prosupport = 0
 ORDER BY name::text COLLATE "C";
--- What reads a document or an array is not cheap
+-- Functions that read a document or an array are not cheap
 SELECT name, procost FROM member_function
 WHERE procost <= 1 AND prorettype = 'signature'::regtype
   AND proargtypes::oid[] && '{text, bigint[]}'::regtype[]::oid[]
@@ -72,8 +71,8 @@ FROM pg_operator JOIN member ON objid = oid
 WHERE classid = 'pg_operator'::regclass
   AND oprleft = oprright AND oprcom = 0
 ORDER BY identity COLLATE "C";
--- No cast is implicit but this one, without which no operator
--- class of the type of keys takes a query: that type has its input and output only
+-- This cast is the only implicit one: without it no operator class of the type of keys
+-- accepts a query, as that type has only input and output
 SELECT castsource::regtype, casttarget::regtype, castcontext
 FROM pg_cast
 WHERE oid IN (SELECT objid FROM member WHERE classid = 'pg_cast'::regclass)
@@ -87,7 +86,7 @@ ORDER BY type COLLATE "C", identity COLLATE "C";
 -- Everything is in the extension's schema
 SELECT DISTINCT schema FROM member WHERE schema IS NOT NULL;
 
--- Nothing stays behind
+-- Dropping it leaves nothing
 DROP VIEW member_function, member;
 DROP EXTENSION neardup;
 SELECT count(*) FROM pg_proc WHERE probin LIKE '%neardup%';

@@ -1,5 +1,5 @@
 --
--- What leaves a signature as it is, over random texts: the order of words in a
+-- Changes of random texts that do not change a signature: the order of words in a
 -- shingle, and the order and inflection of words in a sentence
 --
 
@@ -22,8 +22,8 @@ SELECT o, count(*) AS texts, count(*) FILTER (WHERE words <> shuffled) AS permut
                               shingles(array_to_string(shuffled, ' '), k, 'order=' || o)) AS differ
 FROM windows, unnest('{keep,sorted,xor,sum}'::text[]) o GROUP BY o ORDER BY o;
 
--- Longer texts, of different words, a run of which is permuted: what is in
--- common is what the sets of the words of each window have in common
+-- Longer texts, of different words, with a permuted run: they share the windows whose
+-- sets of words are equal
 CREATE TEMP TABLE runs AS
 SELECT id, k, words, words[:start] || shuffle(words[start + 1:start + len], id) || words[start + len + 1:] AS permuted
 FROM (SELECT id, 2 + id % 9 AS k, random_of(id, 20) AS start, 2 + random_of(id + 500, 14) AS len FROM generate_series(1, 300) id) s,
@@ -39,9 +39,8 @@ FROM runs, unnest('{keep,sorted,xor,sum}'::text[]) o,
                     FROM generate_series(1, 41 - k) i) common) e
 GROUP BY o ORDER BY o;
 
--- Russian texts of sentences; the same with other forms of each word, the words
--- of each sentence in another order and set otherwise; and that with a passage
--- moved
+-- Russian texts of sentences; the same with other forms of each word, another order of
+-- the words of each sentence, and other layout; and the second with a moved passage
 CREATE TEMP TABLE forms AS
 SELECT base, string_to_array(forms, ' ') AS forms
 FROM unnest('{книга книги книгу книгой книге,дом дома дому домом домов,стол стола столу столом столов,
@@ -74,7 +73,7 @@ SELECT count(*) FILTER (WHERE sentence_pairs(body, 'russian') <> sentence_pairs(
        count(*) FILTER (WHERE heavy_sentences(body, lexicon, analysis => 'russian order=sum') <> heavy_sentences(varied, lexicon, analysis => 'russian order=sum')) AS heavy_sentences,
        count(*) FILTER (WHERE sentence_pairs(body) = sentence_pairs(varied)) AS without_stemmer
 FROM texts, stats, (VALUES ('russian unit=sentence order=sum k=2')) v (a);
--- the lexical methods do not look at the order of words at all
+-- the lexical methods ignore the order of words
 SELECT lexicon_agg(varied, 'russian') = min(lexicon::text)::lexicon AS lexicon, lexicon_agg(varied) = lexicon_agg(body) AS without_stemmer FROM texts, stats;
 SELECT count(*) FILTER (WHERE top_words(body, lexicon, weight => 'tf-ridf') IS DISTINCT FROM top_words(moved, lexicon, weight => 'tf-ridf')) AS top_words,
        count(*) FILTER (WHERE imatch(body, lexicon, low => 0, minimum => 1) IS DISTINCT FROM imatch(moved, lexicon, low => 0, minimum => 1)) AS imatch,
@@ -82,7 +81,7 @@ SELECT count(*) FILTER (WHERE top_words(body, lexicon, weight => 'tf-ridf') IS D
        count(*) FILTER (WHERE weighted_words(body, lexicon) <> weighted_words(moved, lexicon)) AS weighted_words,
        count(imatch(body, lexicon, low => 0, minimum => 1)) > 0 AS some
 FROM texts, stats;
--- a passage moved changes three pairs at most, and neither the longest nor the
+-- a moved passage changes at most three pairs, and neither the longest nor the
 -- heaviest sentences
 SELECT count(*) FILTER (WHERE moved <> varied) AS moved,
        count(*) FILTER (WHERE overlap(sentence_pairs(body, 'russian'), sentence_pairs(moved, 'russian')) < n - 3) AS more_than_three,
@@ -91,7 +90,7 @@ SELECT count(*) FILTER (WHERE moved <> varied) AS moved,
        count(*) FILTER (WHERE heavy_sentences(body, lexicon, analysis => 'russian order=sum') <> heavy_sentences(moved, lexicon, analysis => 'russian order=sum')) AS heavy_sentences
 FROM texts, stats;
 
--- Repeated elements are numbered in one way, whatever they are
+-- Repeated elements of every kind are numbered in one way
 SELECT signature_from(s, '{3}')::bigint[] = shingles('rose rose rose', 1, 'repeats=number')::bigint[] AS shingles,
        signature_from(s || p, '{1,2}')::bigint[] = sentence_pairs('Rose. Rose. Rose.')::bigint[] AS sentence_pairs
 FROM (SELECT shingles('rose', 1)::bigint[] AS s) s, (SELECT sentence_pairs('Rose rose.')::bigint[] AS p) p;

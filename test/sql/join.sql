@@ -4,7 +4,7 @@
 
 CREATE SCHEMA join_test;
 SET search_path = join_test, public;
--- Wherever the node can be used it shall be
+-- The node is used wherever it is possible
 SET enable_nestloop = off;
 
 CREATE TABLE left_docs (id int, kind int, sig signature);
@@ -25,7 +25,7 @@ INSERT INTO right_docs VALUES
     (5, 2, '{}'),
     (6, 2, NULL);
 
--- Join types; a signature may be made on the way
+-- Join types; signatures may be computed
 EXPLAIN (COSTS OFF)
 SELECT l.id, r.id FROM left_docs l
 JOIN right_docs r ON near_duplicate(l.sig, signature_from(r.features), 0.8)
@@ -66,7 +66,7 @@ SELECT id FROM left_docs l WHERE NOT EXISTS
      AND r.id <> 1)
 ORDER BY id;
 
--- A right join is a left join from the other side
+-- A right join is a left join with exchanged sides
 SELECT l.id, r.id FROM left_docs l
 RIGHT JOIN right_docs r ON near_duplicate(l.sig, signature_from(r.features), 0.8)
 ORDER BY 1, 2;
@@ -98,7 +98,7 @@ JOIN docs b ON a.sig %% signature_query(b.sig, 0.8, 'dice') ORDER BY 1, 2;
 SELECT a.id, b.id FROM docs a
 JOIN docs b ON near_duplicate(b.sig, a.sig, 0.3, 'contains') ORDER BY 1, 2;
 
--- One that implies it
+-- A comparison that implies it
 EXPLAIN (COSTS OFF)
 SELECT FROM docs a JOIN docs b ON near_duplicate_approx(a.sig, b.sig, 0.5);
 SELECT a.id, b.id FROM docs a
@@ -134,7 +134,7 @@ SELECT FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.5) OR a.id = 1;
 EXPLAIN (COSTS OFF)
 SELECT FROM docs a CROSS JOIN docs b WHERE near_duplicate(a.sig, a.sig, 0.5);
 SET enable_nestloop = off;
--- ... and this is, of three
+-- ... and this condition is one, of three tables
 EXPLAIN (COSTS OFF)
 SELECT FROM docs a, docs b, docs c
 WHERE near_duplicate(a.sig, b.sig, 0.5) AND near_duplicate(b.sig, c.sig, 0.6);
@@ -145,7 +145,7 @@ ORDER BY 1, 2, 3;
 SELECT a.id, b.id FROM docs a, docs b
 WHERE near_duplicate(a.sig, b.sig, 0.5) AND contained_in(a.sig, b.sig, 1)
 ORDER BY 1, 2;
--- Subqueries that have columns of either side, above the join and within it
+-- Subqueries with columns of either side, above the join and within it
 \getenv abs_srcdir PG_ABS_SRCDIR
 \set file :abs_srcdir '/sql/shared/plan.sql'
 \i :file
@@ -247,8 +247,8 @@ EXECUTE gated(1);
 EXECUTE gated(0);
 RESET plan_cache_mode;
 
--- Row-level security: a condition that sees rows must not come before the
--- policy, nor the join before a condition that may be hidden
+-- Row-level security: a condition that can leak rows must not be evaluated before the
+-- policy, nor the join before a condition of a security barrier
 CREATE ROLE neardup_reader;
 CREATE FUNCTION tell(int, int) RETURNS boolean COST 0.0001
     LANGUAGE plpgsql AS $$
@@ -296,8 +296,8 @@ SELECT l FROM explain_join('json', $$
     ON near_duplicate(a.sig, b.sig, 0.5) AND a.id < b.id$$) l
 WHERE l ~ 'Join|Cond|Sets|Post|Cand|Veri|Batch|Usage';
 
--- The first pair of many would be found at once by comparing row after row; here
--- there is none, and all would be compared with all
+-- A nested loop would find the first pair of many at once; here there is none, and it
+-- would compare all rows with all
 RESET enable_nestloop;
 CREATE TABLE apart AS
 SELECT id, signature_from(ARRAY[3 * id, 3 * id + 1, 3 * id + 2]) AS sig FROM generate_series(1::bigint, 5000) id;
@@ -306,7 +306,7 @@ SELECT EXISTS (SELECT FROM apart a JOIN apart b ON near_duplicate(a.sig, b.sig, 
 EXPLAIN (COSTS OFF)
 SELECT FROM apart a JOIN apart b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id LIMIT 1;
 
--- Nor do several processes, where they divide but one of the tables
+-- Nor do several processes compare all, if they divide only one of the tables
 CREATE TABLE undivided WITH (parallel_workers = 0) AS TABLE apart;
 ANALYZE undivided;
 SET min_parallel_table_scan_size = 0;
@@ -318,8 +318,8 @@ SELECT FROM apart a WHERE EXISTS (SELECT FROM undivided b WHERE near_duplicate(m
 RESET min_parallel_table_scan_size;
 RESET parallel_setup_cost;
 
--- Groups of few and many rows, the number of inner ones that are laid side by side, and more: all
--- meet all, whether a column is wanted or not, and in a self-join once
+-- Groups of few and many rows, around the number of inner rows that are compared side by
+-- side: all match all, with a column in the result or none, and in a self-join once
 CREATE TABLE copies AS
 SELECT i AS id, signature_from(ARRAY[1, 2, 3]::bigint[]) AS sig FROM generate_series(1, 4097) i;
 CREATE TABLE others AS

@@ -77,8 +77,8 @@ RESET hash_mem_multiplier;
 SELECT counter('Rows Removed by Join Filter', 'SELECT FROM group_of a JOIN group_of b ON near_duplicate(a.sig, b.sig, 0.8) AND a.part < b.part')
     = count(*) AS removed FROM group_of a JOIN group_of b ON near_duplicate(a.sig, b.sig, 0.8) AND a.part >= b.part;
 
--- EXISTS and NOT EXISTS of copies of one text, in memory and in a file, in whatever order they stand: each row
--- soon finds a partner, and none is looked for again and again
+-- EXISTS and NOT EXISTS of copies of one text, in memory and in a file, in any order: each row finds a
+-- match early, and no search is repeated
 CREATE TABLE copies AS
 SELECT n AS id, hashint4(n) & 65535 AS r, repeat('x', 100) AS pad, signature_from('{1,2,3}') AS sig FROM generate_series(1, 3000) n;
 ANALYZE copies;
@@ -100,7 +100,7 @@ RESET enable_nestloop;
 -- Columns of one side and of the other
 SELECT same_rows('SELECT a.id, a.txt, b.num, b.id AS b FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8) AND a.i2 < b.i2 AND a.kind + b.i4 < 15');
 
--- Pairs that it turns away are counted as those of any other condition
+-- Pairs that the comparison removes are counted as those of any other condition
 SELECT counter('Rows Removed by Join Filter', 'SELECT FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id')
     = count(*) AS removed FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id >= b.id;
 
@@ -109,12 +109,12 @@ SELECT same_rows('SELECT a.id, b.id AS b FROM docs a JOIN docs b ON near_duplica
 SELECT same_rows('SELECT a.id, b.id AS b FROM docs a LEFT JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8) AND a.i2 < a.kind');
 SELECT same_rows('SELECT a.id, b.id AS b FROM docs a LEFT JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < 7');
 
--- A null compares with nothing, neither in the comparison nor in what comes after it
+-- A null compares with nothing, neither in the comparison nor in later conditions
 CREATE TABLE mixed AS SELECT id, id AS n, sig FROM docs WHERE id <= 40
 UNION ALL SELECT id, NULL, minhash(sig) FROM docs WHERE id <= 40;
 SELECT same_rows('SELECT a.id, b.id AS b FROM mixed a JOIN mixed b ON near_duplicate(a.sig, b.sig, 0.8) AND a.n < b.n');
 SELECT same_rows('SELECT a.id, a.n, b.id AS b FROM mixed a LEFT JOIN mixed b ON near_duplicate(a.sig, b.sig, 0.8) AND a.n < b.n');
--- None of these has no rows
+-- All of these have rows
 SELECT query FROM truth WHERE rows LIKE '0 %';
 SET enable_nestloop = off;
 UPDATE mixed SET n = id WHERE id = 7;

@@ -16,7 +16,7 @@ SELECT id, id % 7 AS kind, signature_from(ARRAY(
                 ELSE hashint8extended(id / 5 * 100 + e, 2) END
     FROM generate_series(1, 20 + id / 5 % 40) e)) AS sig, repeat('x', id % 300) AS text
 FROM generate_series(1, 1000) id, LATERAL (VALUES (CASE WHEN id % 11 < 2 THEN 0 ELSE id % 5 END)) o(own);
--- All of these are alike: a set of 40 elements is near to most of the others.
+-- These sets are similar: a set of 40 elements is near to most of the others.
 INSERT INTO sets
 SELECT id, id % 7, signature_from(ARRAY(
     SELECT CASE WHEN e <= 2 + id % 5 THEN hashint8extended(id * 100 + e, 1) ELSE e END
@@ -63,7 +63,7 @@ FROM (VALUES ('0.5', 'jaccard'), ('0.8', 'jaccard'), ('0.97', 'jaccard'), ('1', 
     ('anti', 'SELECT a.id FROM sets a WHERE NOT EXISTS (SELECT FROM sets b WHERE %s AND b.id < a.id)'))
     q(name, text);
 
--- There are several chunks, and more to compare than is kept at once.
+-- There are several chunks, and more sets to compare than are kept at once.
 SELECT threshold, counter('Batches', text, '256MB') AS in_memory, counter('Batches', text, '64kB') > 5 AS chunks,
     counter('Verified', text, '64kB') > 65536 / 100 * 16 / 8 AS rounds,
     counter('Matching Sets', text, '64kB') - counter('Matching Sets', text, '256MB') AS matches
@@ -81,7 +81,7 @@ SELECT memory, bool_and(rows_of(text, '256MB') = rows_of(text, memory)) AS same
 FROM query, unnest('{128kB,200kB,512kB}'::text[]) memory
 WHERE name = 'self' AND measure = 'jaccard' AND threshold = '0.8' GROUP BY memory ORDER BY memory;
 
--- Equal sets that come only after all others, when no row looks for them
+-- Equal sets that are read after all others, when no row looks for them
 CREATE TABLE late AS
 SELECT * FROM sets ORDER BY row_number() OVER (PARTITION BY sig ORDER BY id), id;
 CREATE VIEW left_late AS SELECT * FROM late WHERE id % 3 < 2;
@@ -98,7 +98,7 @@ SELECT name, measure, rows_of(large, '64kB') = rows_of(large, '256MB') AS same, 
 FROM query, replace(text, 'sets', 'large') large
 WHERE name = 'self' AND threshold = '0.8' AND measure IN ('jaccard', 'containment') ORDER BY measure;
 
--- One that is left before its end, and a sketch, whose sets are read in whole
+-- A join that is closed early, and one of sketches, whose sets are read whole
 SELECT count(*) FROM (SELECT FROM sets a JOIN sets b ON near_duplicate(a.sig, b.sig, 0.5) LIMIT 5000) few;
 SELECT rows_of(text, '256MB') = rows_of(text, '64kB') AS same
 FROM (VALUES ('SELECT a.id, b.id AS b FROM sets a JOIN sets b ON near_duplicate(minhash(a.sig, 32), minhash(b.sig, 32), 0.8)')) q(text);

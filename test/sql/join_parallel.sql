@@ -13,7 +13,7 @@ CREATE TABLE sets AS
 SELECT r AS id, r % 7 AS kind, random_set(r) AS sig, repeat('x', 800) AS text
 FROM generate_series(1, 250) r;
 ANALYZE sets;
--- What takes long to read is divided
+-- Tables that take long to read are divided
 CREATE FUNCTION costly(id int) RETURNS bool
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 10000 AS $$
 BEGIN
@@ -73,7 +73,7 @@ WHERE threshold = '0.5'
 GROUP BY a.name ORDER BY a.name;
 RESET neardup.join_algorithm;
 
--- Signatures of all kinds, made on the way, and several kinds together
+-- Signatures of all kinds, computed, and several kinds together
 SELECT expression, same_rows(format('SELECT a.id, b.id AS b FROM left_sets a JOIN right_sets b ON near_duplicate(%s, %s, 0.6)',
     replace(expression, 'sig', 'a.sig'), replace(expression, 'sig', 'b.sig')))
 FROM unnest('{"minhash(sig, 64)","bottom(sig, 8)","sample(sig, 2)",supershingles(sig),simhash(sig)}'::text[]) expression;
@@ -103,8 +103,8 @@ BEGIN
     EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT json) ' || query INTO plan;
     RETURN substring(plan FROM format('"%s": ("?[^,\n]+)', name));
 END $$;
--- In memory, which all share: nothing goes to files. Where addresses have
--- 32 bits rows do.
+-- In shared memory: no files are written, except for rows where addresses have
+-- 32 bits.
 CREATE FUNCTION shares_memory_where_it_can(query text) RETURNS bool
 LANGUAGE sql AS $$
 SELECT (counter('Temp Written Blocks', 2, query) = '0') = (version() ~ '64-bit')
@@ -113,7 +113,7 @@ SELECT name, count(*), bool_and(shares_memory_where_it_can(text))
 FROM query WHERE measure = 'jaccard' AND threshold = '0.5'
 GROUP BY name ORDER BY name;
 SELECT shares_memory_where_it_can('SELECT count(*) FROM sets a JOIN sets b ON near_duplicate(minhash(a.sig, 64), minhash(b.sig, 64), 0.6)');
--- On disk: in several batches, which are the same for all
+-- On disk: in several batches, the same for all processes
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
 SELECT counter('Batches', 2, text)::int > 1 FROM query
@@ -127,13 +127,13 @@ WHERE q.name = 'self' AND threshold = '0.5' AND measure = 'jaccard'
 GROUP BY a.name ORDER BY a.name;
 SELECT same_rows('SELECT a.id, b.id AS b FROM sets a JOIN sets b ON near_duplicate(minhash(a.sig, 64), minhash(b.sig, 64), 0.6) AND a.id < b.id');
 RESET neardup.join_algorithm;
--- Signatures of a different spec come when some have gone to disk
+-- Signatures of a different spec arrive when others are already on disk
 CREATE TABLE late AS
 SELECT id, id > 200 AS is_sketch, CASE WHEN id > 200 THEN minhash(sig, 16) ELSE sig END AS sig, text FROM sets;
--- None comes before memory has been used up by rows
+-- No signature arrives before rows have filled the memory
 CREATE TABLE none_first AS
 SELECT id, CASE WHEN id > 150 THEN sig END AS sig, text FROM sets;
--- Each process has one that fills its memory
+-- Each process has a signature that fills its memory
 CREATE TABLE large AS
 SELECT id, CASE WHEN id % 10 = 0 THEN signature_from(array_cat(sig::bigint[], few))
                 ELSE sig END AS sig, repeat('x', id % 20 * 300) AS text
@@ -146,7 +146,7 @@ SELECT text, same_rows(text) FROM unnest(ARRAY[
     'SELECT a.id, b.id AS b, length(a.text) FROM none_first a LEFT JOIN none_first b ON near_duplicate(a.sig, b.sig, 0.5) AND a.id <> b.id',
     'SELECT a.id, b.id AS b, length(a.text) + length(b.text) AS n FROM large a JOIN large b ON near_duplicate(a.sig, b.sig, 0.5) AND a.id < b.id',
     'SELECT a.id, b.id AS b FROM vectors a JOIN vectors b ON near_duplicate(a.sig, b.sig, 0.6) AND a.id < b.id']) text;
--- Sets of many sizes, of which no process merges all: in chunks that are the same for all
+-- Sets of many sizes, which no process merges alone: in chunks that are the same for all
 CREATE TABLE sizes AS
 SELECT id, signature_from(ARRAY(
     SELECT CASE WHEN e = 1 + id % 11 AND id % 3 = 0 THEN hashint8extended(id * 100003 + e, 3)
@@ -166,7 +166,7 @@ SELECT name, counter(name, 2, text) = counter(name, 0, text) AS same
 FROM unnest('{Sets,Distinct Sets,Algorithm,Prefix Postings,Matching Sets,Rows Removed by Join Filter}'::text[]) name,
     (SELECT 'SELECT count(*) FROM sets a JOIN sets b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id') q (text);
 
--- A small side, which each process has as a whole, with its part of the other one
+-- A small side, which each process has whole, with its part of the other one
 CREATE VIEW few_sets AS SELECT * FROM sets WHERE id < 10;
 EXPLAIN (COSTS OFF)
 SELECT a.id, b.id AS b FROM few_sets a JOIN sets b ON near_duplicate(a.sig, b.sig, 0.5);
@@ -180,12 +180,12 @@ FROM unnest('{jaccard,containment}'::text[]) measure, unnest(ARRAY[
 SELECT name, counter(name, 2, text) = counter(name, 0, text) AS same
 FROM unnest('{Algorithm,Batches,Rows Removed by Join Filter}'::text[]) name,
     (SELECT 'SELECT count(*) FROM few_sets a JOIN sets b ON near_duplicate(a.sig, b.sig, 0.5) AND a.kind <> b.kind') q (text);
--- Its sets are counted for each process; some may have come when all was done
+-- Its sets are counted for each process; a worker may attach after the end
 SELECT counter('Sets', 2, text)::int - counter('Sets', 0, text)::int IN (0, n, 2 * n) AS sets
 FROM (SELECT 'SELECT count(*) FROM sets a JOIN (SELECT * FROM sets WHERE id <= 100) b ON near_duplicate(a.sig, b.sig, 0.5)') q (text),
     (SELECT count(*) AS n FROM sets WHERE id <= 100 AND nfeatures(sig) > 0) sets;
 
--- A process that has no part of the one page does not know that these are sketches
+-- A process that reads no part of the only page does not know that these are sketches
 CREATE TABLE one_page AS SELECT id, minhash(sig, 16) AS sig FROM sets WHERE id < 10;
 CREATE TABLE sketches WITH (parallel_workers = 0) AS SELECT id, minhash(sig, 16) AS sig FROM sets;
 ANALYZE one_page, sketches;
@@ -200,7 +200,7 @@ SELECT count(*) FROM sets a JOIN sets b ON near_duplicate(a.sig, b.sig, (SELECT 
 SELECT count(*) FROM sets a JOIN sets b ON near_duplicate(a.sig, b.sig, (SELECT 2::float8));
 \set SHOW_CONTEXT errors
 
--- Read again, given up early, fetched in parts
+-- Rescanned, closed early, fetched in parts
 SET enable_material = off;
 SET enable_memoize = off;
 SELECT t.i, s.n
@@ -208,8 +208,8 @@ FROM (VALUES (1), (2), (3)) t (i),
     LATERAL (SELECT count(*) AS n FROM sets a JOIN sets b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id
              WHERE a.kind >= 0 OFFSET 0 * t.i) s
 ORDER BY i;
--- What one process reads alone it begins with in the midst of the join, and uses
--- again when the join is at its end
+-- A side that one process reads alone is begun during the join, and used again at its
+-- end
 CREATE TABLE alone WITH (parallel_workers = 0) AS SELECT * FROM sets WHERE kind < 4;
 ANALYZE alone;
 CREATE VIEW again AS SELECT t.i, s.n
@@ -239,7 +239,7 @@ COMMIT;
 SET parallel_leader_participation = off;
 SELECT same_rows('SELECT a.id, b.id AS b FROM sets a JOIN sets b ON near_duplicate(a.sig, b.sig, 0.5) AND a.id < b.id');
 
--- Sets that several processes have become one
+-- Equal sets of several processes are merged
 CREATE TABLE copies AS
 SELECT n * 1000 + id AS id, sig, text FROM generate_series(0, 19) n, sets ORDER BY n, id;
 ANALYZE copies;

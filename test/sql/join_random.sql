@@ -55,7 +55,7 @@ FROM algorithm a, query q
 WHERE q.name IN ('self', 'left') AND threshold IN ('0.3333333333333333', '0.6', '0.8')
 GROUP BY a.name ORDER BY a.name;
 
--- Sketches, made on the way
+-- Sketches, computed
 CREATE TEMP VIEW sketch_query AS
 SELECT sketch, threshold, name, format(text,
     format('near_duplicate(%1$s, %2$s, %3$s)', replace(sketch, 'sig', 'a.sig'),
@@ -69,8 +69,8 @@ FROM unnest('{"minhash(sig, 16)","minhash(sig, 64)","bottom(sig, 8)","sample(sig
 SELECT sketch, count(*), bool_and(same_rows(text)) FROM sketch_query
 GROUP BY sketch ORDER BY sketch;
 
--- MIN_s of more values than are asked to be common: families of eight, from equal ones
--- to such as have little in common, of several sizes
+-- MIN_s of more values than must be shared: families of eight, from equal sets to sets
+-- that share little, of several sizes
 CREATE TABLE samples AS
 SELECT id, bottom(signature_from(ARRAY(
     SELECT hashint8extended(CASE WHEN abs(hashint4(e * 131 + id)) % 14 < id % 8 THEN id ELSE 1000 + id / 8 END * 1000 + e, 0)

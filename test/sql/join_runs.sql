@@ -1,5 +1,5 @@
 --
--- The similarity join run in part, again, or for somebody who may not see all
+-- The similarity join run in part, again, or for a role that may not see all rows
 --
 
 CREATE SCHEMA join_runs;
@@ -25,7 +25,7 @@ BEGIN
     RETURN substring(plan FROM format('"%s": (\d+)', name));
 END $$;
 
--- What is left in a cursor, of rows that are right
+-- The rest of a cursor, whose rows are right
 CREATE FUNCTION rest_of(c refcursor) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
     r record;
@@ -40,18 +40,18 @@ BEGIN
     RETURN n;
 END $$;
 
--- Little memory: what is read in part is on disk
+-- Little memory: partly read rows are on disk
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
 SELECT counter('Batches', 'SELECT * FROM pairs') > 1 AS on_disk;
 
--- What is counted of a join that runs several times is the last run's.
+-- Counters of a join that runs several times are those of the last run.
 SELECT name, counter(name, format(query, '{0.8}')) AS once, counter(name, format(query, '{0.5,0.6,0.8}')) AS thrice
 FROM unnest('{Sets,Matching Sets,Rows Removed by Join Filter}'::text[]) name,
      (VALUES ('SELECT (SELECT count(*) FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, t)
                AND a.kind + b.kind < 3) FROM unnest(%L::float8[]) t')) q (query);
 
--- A cursor that goes back reads what has been kept
+-- A cursor that moves back reads stored rows
 BEGIN;
 EXPLAIN (COSTS OFF)
 DECLARE c SCROLL CURSOR FOR SELECT a, b FROM pairs;
@@ -85,7 +85,7 @@ SELECT (SELECT a FROM seen WHERE step = 2) = (SELECT a FROM seen WHERE step = 4)
     (SELECT count(DISTINCT a) FROM seen) AS different;
 ROLLBACK;
 
--- One that outlives its transaction, after a part of it has been read
+-- A cursor that outlives its transaction, partly read
 BEGIN;
 DECLARE held CURSOR WITH HOLD FOR SELECT a, b FROM pairs;
 MOVE 10 IN held;
@@ -96,7 +96,7 @@ COMMIT;
 SELECT rest_of('held');
 CLOSE held;
 
--- One that is used in a part of the transaction which fails
+-- A cursor that is used in a subtransaction which fails
 BEGIN;
 DECLARE lost CURSOR FOR SELECT a, b FROM pairs;
 MOVE 10 IN lost;
@@ -142,7 +142,7 @@ SELECT k, n FROM generate_series(1, 3) k, LATERAL (
     WHERE a.kind = k % 3 AND coalesce(b.kind, 0) <> k LIMIT 40) p) l
 ORDER BY k;
 
--- Prepared once: a threshold and a condition that are not known
+-- Prepared once: a threshold and a condition as parameters
 SET plan_cache_mode = force_generic_plan;
 PREPARE near(float8, int) AS
 SELECT count(*), sum(a.id) FROM docs a
@@ -156,7 +156,7 @@ EXECUTE near(1.5, 2);
 DEALLOCATE near;
 RESET plan_cache_mode;
 
--- What comes in is taken, left or thrown out
+-- MERGE updates, inserts and deletes by the join
 BEGIN;
 CREATE TABLE news AS
 SELECT id, kind, sig FROM docs WHERE id % 2 = 0 AND id <= 20
@@ -178,8 +178,8 @@ SELECT id, text FROM docs WHERE text !~ '^x' ORDER BY id;
 SELECT id FROM generate_series(1, 20) id EXCEPT SELECT id FROM docs ORDER BY id;
 ROLLBACK;
 
--- Row-level security and security barriers: a function that tells what it
--- sees is told of no row that is hidden
+-- Row-level security and security barriers: a leaky function is not called for a
+-- hidden row
 CREATE ROLE neardup_runs_reader;
 CREATE FUNCTION told(int) RETURNS boolean COST 0.0001 LANGUAGE plpgsql AS $$
 BEGIN

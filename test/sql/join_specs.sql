@@ -1,7 +1,7 @@
 --
--- The similarity join where signatures of several specs come together
+-- The similarity join of signatures of several specs
 --
--- They are never near-duplicates: the join has what a nested loop has.
+-- They are never near-duplicates: the join has the rows of a nested loop.
 
 CREATE SCHEMA join_specs;
 SET search_path = join_specs, public;
@@ -38,8 +38,8 @@ LANGUAGE plpgsql AS 'BEGIN RETURN $1 = $2; END';
 CREATE FUNCTION cheap_equal(int, int) RETURNS boolean IMMUTABLE COST 1
 LANGUAGE plpgsql AS 'BEGIN RETURN $1 = $2; END';
 
--- The rows of a query, as a number and a hash, or its error; as the join or
--- the nested loop has it
+-- The rows of a query, as a number and a hash, or its error; by the join or the
+-- nested loop
 CREATE FUNCTION outcome(query text, joined boolean) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -96,8 +96,8 @@ FROM (SELECT *, outcome(text, true) AS joined, outcome(text, false) AS looped
       FROM query) q
 ORDER BY conditions, type;
 
--- What cannot be computed from a signature, or is no threshold or recall, is an error
--- where two signatures come to be compared
+-- A measure that a signature does not have, or an invalid threshold or recall, is an
+-- error when two signatures are compared
 SELECT conditions, condition,
     CASE WHEN joined = looped THEN 'same' ELSE 'DIFFERENT: ' || looped END,
     CASE WHEN joined ~ '^[a-z]' THEN joined
@@ -127,8 +127,8 @@ FROM (SELECT conditions, condition, outcome(text, true) AS joined, outcome(text,
                 ('near_duplicate_approx(a.sig, b.sig, 0.01, 0.999)'),
                 ('near_duplicate_approx(a.sig, b.sig, 0.5, 1)')) n(text)) q) q
 ORDER BY conditions, condition COLLATE "C";
--- Nor is it one where nothing is compared: with no other condition a pair is
--- enough, and without a signature on a side there is none.
+-- It is no error where nothing is compared: without another condition one pair is
+-- enough, and without a signature on one side there is none.
 CREATE VIEW no_docs AS SELECT * FROM docs WHERE kind = 6;
 SELECT text, CASE WHEN joined = looped THEN 'same' ELSE 'DIFFERENT: ' || looped END,
     CASE WHEN joined ~ '^[a-z]' THEN joined ELSE split_part(joined, ' ', 1) END AS rows
@@ -199,14 +199,14 @@ RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
 SET work_mem = '64kB';
 
--- More values than there are buckets, and more rows that share one with a different spec than are
--- kept at once: 15,000 values, each of two rows and one spec
+-- More values than buckets, and more rows that share a bucket with a different spec than
+-- are kept at once: 15,000 values, each of two rows and one spec
 CREATE TABLE tenants AS
 SELECT id, tenant, CASE WHEN id % 2 = 0 THEN sig ELSE sample(sig, 1) END AS sig
 FROM (SELECT id, id % 15000 AS tenant, signature_from(ARRAY[id % 15000, id % 15000 + 1]) AS sig FROM generate_series(1, 30000) id) s;
 ANALYZE tenants;
 SELECT count(*) FROM tenants a JOIN tenants b ON near_duplicate(a.sig, b.sig, 0.3) AND a.tenant = b.tenant AND a.id < b.id;
--- Nor are all pairs looked at, which takes long, where nulls are equal
+-- Nor are all pairs compared, which takes long, where nulls are equal
 SET statement_timeout = '20s';
 SELECT count(*) FROM tenants a JOIN tenants b ON near_duplicate(a.sig, b.sig, 0.3)
     AND nullif(a.tenant, 7) IS NOT DISTINCT FROM nullif(b.tenant, 7) AND a.id < b.id;

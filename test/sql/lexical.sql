@@ -1,5 +1,5 @@
 --
--- Lexical methods: what they are made of, what leaves them as they are
+-- Lexical methods: their formulas, and changes that do not change them
 --
 
 -- A linear congruential generator: the same numbers everywhere
@@ -50,7 +50,7 @@ SELECT heavy_sentences('W0 w1 w2 w0 w3. W300 w301. W4 w5 w6 w5. W302 w303.', lex
        heavy_sentences('', lexicon) IS NULL AS empty
 FROM stats;
 
--- Top words: those that plain SQL chooses; the rest may go
+-- Top words: those that plain SQL chooses; other words do not count
 CREATE FUNCTION chosen(body text, lexicon, kind text) RETURNS text LANGUAGE sql AS $$
     SELECT string_agg(trim(repeat(w.word || ' ', w.tf)), ' ') FROM (
         SELECT s.*, rank() OVER (ORDER BY round((CASE kind
@@ -66,8 +66,8 @@ CREATE FUNCTION chosen(body text, lexicon, kind text) RETURNS text LANGUAGE sql 
         FROM (SELECT *, sum(tf) OVER () AS dl, max(tf) OVER ()::float8 AS tf_max FROM word_statistics(body, $2)) s) w
     WHERE rank <= 6
 $$;
--- the document of these words alone, each as often as before, and some more to
--- keep the length and the largest tf as they were, has the same signature
+-- a document of these words alone, each as often as before, and some others that keep
+-- the length and the largest tf, has the same signature
 SELECT kind, count(*) AS documents,
        count(*) FILTER (WHERE top_words(body, lexicon, 6, kind) <> top_words(short, lexicon, 6, kind)) AS wrong
 FROM stats, unnest('{tf,tf-idf,bm25,bm25 k1=1.2 b=0.5 floor=3,ntf-idf,tf-ridf}'::text[]) kind,
@@ -90,8 +90,8 @@ FROM stats, corpus, unnest('{tf-idf,ntf-idf,tf-ridf}'::text[]) kind;
 SELECT top_words('never seen', lexicon) IS NULL AS none,
        top_words('w1 w2', lexicon_agg) IS NULL AS empty_lexicon
 FROM stats, (SELECT lexicon_agg('')) e;
--- an empty one leaves nothing to go by: of no documents, of one without words,
--- with all words trimmed away; first letters are counted all the same
+-- an empty lexicon gives no signature: of no documents, of one without words, with all
+-- words trimmed; first letters are counted nevertheless
 SELECT name, bool_and(top_words('w1 w2', l, weight => kind) IS NULL) AS top_words,
        bool_and(heavy_sentences('W1 w2.', l, weight => kind) IS NULL) AS heavy_sentences,
        bool_and(imatch('w1 w2', l, minimum => 1, low => 0, high => 1) IS NULL) AS imatch,
@@ -151,7 +151,7 @@ SELECT fuzzy_fingerprint('alpha beta', lexicon, 2) = fuzzy_fingerprint('band air
        fuzzy_fingerprint('w1', lexicon_agg) IS NULL AS empty_lexicon
 FROM stats, (SELECT lexicon_agg('')) e;
 
--- Descriptive words: a bit per word, and how the set came about
+-- Descriptive words: a bit per word, and the choice of the set
 CREATE TEMP TABLE word_sets AS
 SELECT word_set_agg(body, '', 40) AS words FROM corpus;
 SELECT (words).analysis, cardinality((words).words) <= 40 AS bounded,
@@ -213,7 +213,7 @@ END $$;
 SELECT descriptive_words('english'::regconfig, 'Roses roses house', word_set_agg) = descriptive_words('english'::regconfig, 'a rose, the house: rose', word_set_agg) AS configured
 FROM (SELECT word_set_agg('english'::regconfig, body) FROM (SELECT 'rose rose house a' AS body FROM generate_series(1, 5)) b) w;
 
--- One document per group is how most find duplicates
+-- Duplicates are usually found by one document per group
 SELECT count(*) AS copies, count(DISTINCT id) AS documents
 FROM (SELECT long_sentences(body), top_words(body, lexicon), imatch(body, lexicon), text_hash(body), min(id) AS id
       FROM stats, (SELECT * FROM corpus UNION ALL SELECT id + 1000, upper(body) FROM corpus WHERE id % 2 = 0) c
@@ -234,7 +234,7 @@ SELECT 'fuzzy_fingerprint(2,0)[k=1]#32{0000000000000001,0000000000000000}'::sign
 SELECT 'descriptive_words(1,0)[k=1]#2{0000000000000001,0000000000000002}'::signature;
 SELECT 'descriptive_words(2,0)[k=1]#2{0000000000000002,0000000000000001}'::signature;
 
--- What their rule is, with or without an index
+-- Their rule, with and without an index
 CREATE TEMP TABLE sigs AS
 SELECT id, imatch(body, lexicon, 10, 3) AS imatch, top_words(body, lexicon) AS top, descriptive_words(body, words) AS described
 FROM stats, word_sets, (SELECT * FROM corpus UNION ALL
@@ -291,8 +291,8 @@ SELECT descriptive_words('a', ROW('', '{1,1}', '{0.1,0.1}', NULL)::word_set);
 SELECT descriptive_words('a', ROW('', '{1}', '{nan}', NULL)::word_set);
 SELECT descriptive_words('a', ROW('', NULL, '{0.1}', NULL)::word_set);
 SELECT descriptive_words('a', ROW(NULL, '{1}', '{0.1}', NULL)::word_set);
--- words that all begin in one place of a hash table, if it is no secret where,
--- take no longer than others: 20 times as long would be too long, if it is 10 s
+-- words that would all have one slot of a hash table without a random seed take no
+-- longer than others: 20 times as long and more than 10 s is an error
 SELECT clock_timestamp() AS began \gset
 SELECT descriptive_words('a', ROW('', array_agg(hashint8extended(i, 0) ORDER BY i), array_agg(0.1::real), NULL)::word_set) AS none
 FROM generate_series(1, 300000) i;
@@ -302,7 +302,7 @@ SELECT descriptive_words('a', ROW('', array_agg(i::bigint << 40), array_agg(0.1:
 FROM generate_series(1, 300000) i;
 RESET statement_timeout;
 
--- Identity measures of Hoad and Zobel, as plain SQL has them
+-- Identity measures of Hoad and Zobel, in plain SQL
 SELECT v, count(*) FILTER (WHERE abs(identity(a, b, lexicon, v) / nullif(oracle, 0) - 1) > 1e-12 OR (oracle = 0) <> (identity(a, b, lexicon, v) = 0)) AS wrong,
        count(*) FILTER (WHERE identity(a, b, lexicon, v) <> identity(b, a, lexicon, v)) AS asymmetric, count(*)
 FROM stats, generate_series(1, 5) v,

@@ -35,7 +35,7 @@ FROM (SELECT lexicon_agg(body, 'english stop') AS lexicon FROM rose) l;
 SELECT count(*), sum(w.df), sum(w.cf)
 FROM rose, lexicon_words((SELECT lexicon_agg(body) FROM rose)) w WHERE id = 1;
 
--- What it counts is what plain SQL counts
+-- Its counts are those of plain SQL
 CREATE TABLE corpus AS
 SELECT id, string_agg('w' || ((id * 7919 + i * i * 104729) % 1009 % (i + 3)), ' ' ORDER BY i) AS body
 FROM generate_series(1, 500) id, generate_series(1, 1 + id % 40) i GROUP BY id;
@@ -71,7 +71,7 @@ SELECT lexicon_agg('simple'::regconfig, body, 2000) = lexicon_agg('simple'::regc
 SELECT words(lexicon_agg(body, '', 20)) <= 20 AS bounded FROM corpus;
 COMMIT;
 
--- The bound on the number of words: no count is off by more than is said
+-- The bound on the number of words: no count is off by more than the given error
 SELECT max AS max_words, words(l) <= max AS bounded, df_error(l) > 0 AS lossy,
        documents(l), length(l),
        (SELECT count(*) FROM counted
@@ -95,8 +95,8 @@ WHERE df(l, word) = 0 AND df > df_error(l) OR df(l, word) NOT IN (0, df);
 SELECT documents(d), df_error(d)
 FROM stats, lexicon_minus(lexicon, (SELECT lexicon_agg(body, '', 30) FROM corpus WHERE id < 100)) d;
 
--- sums and differences of lossy ones are within the errors that they say; a
--- difference may count too much, too, and no word in more documents than there are
+-- sums and differences of lossy ones are within their given errors; a difference may
+-- also count too much, but no word in more documents than there are
 CREATE TABLE part AS
 SELECT max, id % 3 = 0 AS third, lexicon_agg(body, '', max) AS l
 FROM corpus, unnest('{10, 30, 45, 1000}'::int[]) max GROUP BY 1, 2;
@@ -123,7 +123,7 @@ FROM rest, LATERAL
              count(*) FILTER (WHERE df(rest, word) > df) > 0 AS too_much, count(*) FILTER (WHERE df(rest, word) < df) > 0 AS too_little
       FROM counted_rest) c ORDER BY name, max;
 DROP TABLE part, counted_rest, lossy, rest;
--- of a word that was dropped once one number may be lost, and not the other one
+-- a word that was dropped once may lose one number and keep the other
 CREATE TABLE dropped AS
 SELECT kind, i, CASE WHEN i <= 10 THEN CASE kind WHEN 'df' THEN 'x' ELSE repeat('x ', 10) END
                      WHEN i <= 30 THEN 'y' WHEN i = 31 THEN 'z'
@@ -174,8 +174,8 @@ SELECT made('2', '9', '0000000000000001:1:1', '10' || repeat(',0', 31));
 SELECT made('2', '9223372036854775808', '');
 SELECT made('2', '9223372036854775807', '0000000000000001:1:4294967296');
 SELECT lexicon_describe(made('2', '9223372036854775807', '0000000000000001:1:4294967295'));
--- words that all begin in one place of a hash table, if it is no secret where,
--- take no longer than others: 20 times as long would be too long, if it is 60 s
+-- words that would all have one slot of a hash table without a random seed take no
+-- longer than others: 20 times as long and more than 60 s is an error
 SELECT clock_timestamp() AS began \gset
 SELECT words(lexicon_agg(l)) AS words
 FROM (SELECT made('2', '999999', string_agg(lpad(to_hex(i), 6, '0') || substr(md5(i::text), 1, 10) || ':1:1', ',' ORDER BY i)) AS l
@@ -186,16 +186,16 @@ SELECT words(lexicon_agg(l)) AS words
 FROM (SELECT made('2', '999999', string_agg(lpad(to_hex(i), 6, '0') || '0000000000:1:1', ',' ORDER BY i)) AS l
       FROM generate_series(1, 300000) i) s;
 RESET statement_timeout;
--- counts stop at what fits
+-- counts stop at the greatest number
 SELECT cf(l + l, 'a') FROM made('2', '18446744073709551', 'e6c632b61e964e1f:1:4294967295') l;
--- and what does not is an error: no sum that could not be read back
+-- and a greater number of documents is an error: every sum can be read back
 SELECT l + l FROM made('2', '9223372036854775807', '') l;
 SELECT l + l FROM made('9223372036854775807', '2', '') l;
 SELECT lexicon_agg(l) FROM made('2', '5000000000000000000', '') l, generate_series(1, 2);
 SELECT df_error(l + l) AS errors, (l + l)::text::lexicon = l + l AS sum, lexicon_trim(l + l, 1)::text::lexicon = l + l AS trimmed
 FROM (SELECT 'lexicon[simple] documents=9 length=9 df_error=9223372036854775807 cf_error=9 initials=1' || repeat(',0', 31) || ' {}' AS t) t,
      LATERAL (SELECT t::lexicon AS l) l;
--- so it is with differences of lexicons that have errors, or no common documents
+-- also differences of lexicons that have errors, or no common documents
 SELECT made('9', '10', '', '10' || repeat(',0', 31)) - made('9', '10', '', '0' || repeat(',0', 31));
 SELECT a - b AS difference FROM
     (SELECT format('lexicon[simple] documents=9 length=%s df_error=9 cf_error=9 initials=0' || repeat(',0', 31) || ' {0000000000000001:%s}', '10', '5:9')::lexicon AS a,
@@ -221,10 +221,10 @@ SELECT accepted(set_byte(bytes, place, get_byte(bytes, place) # 1)) AS accepted,
 FROM (SELECT lexicon_agg(body)::bytea AS bytes FROM rose) b,
      generate_series(0, length(bytes) - 1) place GROUP BY 1;
 
--- Markup goes with no configuration: the text form could not say so
+-- Markup does not combine with a configuration, as the text form could not name both
 SELECT (decode('010100000400000080913349000001000000000094c21178ee686914', 'hex') || decode(repeat('00', 288), 'hex'))::lexicon;
 
--- What cannot be combined
+-- Lexicons that cannot be combined
 SELECT a + b FROM (SELECT lexicon_agg(body) a, lexicon_agg(body, 'english') b FROM rose) l;
 SELECT a - b FROM (SELECT lexicon_agg(body, 'stop english') a, lexicon_agg(body) b FROM rose) l;
 SELECT a - b FROM (SELECT lexicon_agg(body) FILTER (WHERE id = 1) a,
@@ -283,7 +283,7 @@ SELECT toast_blocks() AS before \gset
 SELECT sum(df((SELECT lexicon FROM large), 'x' || i)) FROM generate_series(1, 1000) i;
 SELECT pg_stat_force_next_flush();
 SELECT toast_blocks() - :before BETWEEN 1 AND 2000 AS once;
--- and so is each of two between which rows alternate, but for its head
+-- and so is each of two that alternate, except for its head
 INSERT INTO large SELECT lexicon_agg('x' || i || ' y') FROM generate_series(1, 20001) i;
 SELECT pg_stat_force_next_flush();
 SELECT toast_blocks() AS before \gset

@@ -12,8 +12,8 @@ CREATE SCHEMA l;
 CREATE EXTENSION neardup_library SCHEMA l;
 SET search_path = public, l;
 
--- A document: 40 words of which four in a row are the same but for the last
--- word, and every hundredth is of a wholly other kind
+-- A document: 40 words; four in a row differ in the last word only, and every
+-- hundredth is of another kind
 CREATE FUNCTION doc(n int) RETURNS text LANGUAGE sql IMMUTABLE
 RETURN (SELECT string_agg('word' || ('x' || substr(md5(n / 4 || '.' || i), 1, 4))::bit(16)::int % 700,
                           ' ' ORDER BY i) || ' ending' || n % 4
@@ -31,7 +31,7 @@ SELECT library_create('x', threshold => 2);
 SELECT count(library_add('none', 'a', 'b'));
 SELECT library_check('a', 'none');
 SELECT count(*) FROM library;
--- a null is not passed over in silence
+-- a null is an error
 \set VERBOSITY terse
 SELECT library_create(NULL);
 SELECT library_create('x', analysis => NULL);
@@ -73,7 +73,7 @@ SELECT name, documents, words, waiting, failed, state, progress, last_indexed <=
 FROM libraries ORDER BY name;
 SELECT count(*), count(DISTINCT document_id) FROM library_signature;
 
--- Statistics are those of the documents, whatever happened to them
+-- Statistics are those of the documents, whatever the changes
 CREATE VIEW wrong AS
 SELECT name, documents, words, s.counted, length(s.lexicon)
 FROM libraries JOIN library l USING (name)
@@ -98,12 +98,12 @@ SELECT count(*) FROM library_signature s LEFT JOIN library_document d ON d.id = 
 SELECT count(*) FROM library_document d LEFT JOIN library_signature s ON s.document_id = d.id
 WHERE d.library_id = 1 AND s.signature IS DISTINCT FROM shingles(d.body);
 SELECT library_remake('papers') = count(*) FROM library_document WHERE library_id = 1;
--- rows put together say the same
+-- summed rows have the same counts
 SELECT _library_sum_changes(1);
 SELECT count(*) FROM library_change WHERE library_id = 1;
 SELECT * FROM wrong;
 
--- Checks: the same as by comparing with each document
+-- Checks: the same as a comparison with each document
 CREATE VIEW naive AS
 SELECT n, d.id, similarity(shingles(doc(n)), shingles(d.body)) AS similarity
 FROM generate_series(1, 500) n, library_document d
@@ -116,24 +116,24 @@ SELECT count(*) > 1000 AS many FROM checked;
 SELECT found_in, address, round(similarity::numeric, 2) AS similarity
 FROM library_check(doc(101), 'papers', 0.99);
 SELECT count(*) FROM library_check(doc(101), 'papers', 0.1);
--- in all, one of which knows it in its own way
+-- in all libraries, each with its own method
 SELECT found_in, address, round(similarity::numeric, 2) AS similarity
 FROM library_check(doc(120) || ' ' || doc(1120)) ORDER BY found_in, address COLLATE "C";
 SELECT found_in, address FROM library_check('Nobody has ever written that.');
 SELECT found_in, address, a_start, a_length, b_start, b_length, passage_similarity
 FROM library_passages('Said: ' || doc(102), 'papers', 0.9) ORDER BY address COLLATE "C";
--- cases, from any part of a document, in each library by its own way
+-- cases, from any part of a document, in each library by its own method
 SELECT found_in, address, a_start, a_length, b_start, b_length, similarity, coverage
 FROM library_cases('Said: ' || doc(102), 'papers', candidates => 1, min_length => 40);
 SELECT DISTINCT found_in FROM library_cases(doc(120), min_length => 40) ORDER BY 1;
 SELECT count(*) FROM library_cases('Nobody has ever written that.', min_length => 0);
 
--- The way of the source: signatures are of six words by the library's statistics
+-- The method of the source: signatures are six words chosen by the library's statistics
 SELECT documents(statistics) FROM library WHERE name = 'books';
 SELECT count(*), count(*) FILTER (WHERE s.signature = top_words(d.body, l.statistics, 6, 'tf-ridf')) AS same
 FROM library_document d JOIN library l ON l.id = d.library_id JOIN library_signature s ON s.document_id = d.id
 WHERE l.name = 'books';
--- a few more documents take the statistics that are there, many more new ones
+-- a few more documents use the present statistics, many more cause new ones
 SELECT count(library_add('books', 'book/201', doc(1201)));
 CALL library_index();
 SELECT documents(statistics) FROM library WHERE name = 'books';
@@ -145,7 +145,7 @@ FROM library_document d JOIN library l ON l.id = d.library_id JOIN library_signa
 WHERE l.name = 'books';
 SELECT * FROM wrong;
 
--- What cannot be indexed stays, with the reason, and does not hold up others
+-- A document that cannot be indexed stays, with the reason, and does not block others
 CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF NEW.body LIKE '%poison%' THEN RAISE data_exception USING MESSAGE = 'not that'; END IF;
@@ -170,7 +170,7 @@ SELECT 1, 'long/' || n, repeat('long text ' || n || ' ', 500000) FROM generate_s
 SELECT library_index_batch(), library_index_batch(), library_index_batch();
 CALL library_index(batch => 0);
 
--- Batches see what other workers have done, whatever the default is
+-- Batches see the work of other workers, whatever the default isolation level
 CREATE TABLE levels (level text);
 CREATE FUNCTION note_level() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -188,13 +188,13 @@ BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT library_remake('papers');
 ROLLBACK;
 
--- Taken out of the queue: what is indexed stays
+-- Removed from the queue: indexed documents stay
 SELECT count(library_add('papers', 'later/' || n, doc(n + 6000))) FROM generate_series(1, 30) n;
 SELECT library_index_batch('papers', 10);
 SELECT library_dequeue('papers');
 SELECT count(*) FROM library_document WHERE address LIKE 'later/%';
 
--- Whoever makes signatures, they are of the owner of all
+-- Signatures are computed as the owner, whoever calls
 CREATE ROLE neardup_other SUPERUSER;
 SET ROLE neardup_other;
 SELECT library_create('others') > 0 AS made, library_remake('papers') > 0 AS remade;
@@ -203,7 +203,7 @@ SELECT count(DISTINCT relowner) FROM pg_class WHERE relname LIKE 'library_signat
 SELECT library_drop('others');
 DROP ROLE neardup_other;
 
--- Rows of statistics of what has gone, of which those of what has come are another's for a moment
+-- Statistics of deleted documents, while another session has those of added ones
 CREATE TEMP TABLE changes AS TABLE library_change;
 DELETE FROM library_change;
 INSERT INTO library_change (library_id, documents, words, gone)
@@ -214,7 +214,7 @@ DELETE FROM library_change;
 INSERT INTO library_change SELECT * FROM changes;
 DROP TABLE changes;
 
--- Who may what: the owner of the extension makes libraries, others what they are granted
+-- Privileges: the owner of the extension creates libraries, others need grants
 CREATE ROLE neardup_reader;
 CREATE ROLE neardup_worker;
 GRANT USAGE ON SCHEMA l TO neardup_reader, neardup_worker;
@@ -242,7 +242,7 @@ SELECT name, documents(statistics), count(s.signature) AS signatures
 FROM library l LEFT JOIN library_signature s ON s.library_id = l.id
 WHERE name IN ('t', 'zz') GROUP BY l.name, documents(statistics) ORDER BY 1;
 SELECT library_remake('t');
--- What is wrong with a library holds up no other one, and is reported at the end
+-- An error in one library blocks no other one, and is reported at the end
 SELECT count(library_add(l, '3', 'the dog sleeps')) FROM unnest('{t,zz}'::text[]) l;
 SELECT format('CREATE VIEW leaning AS TABLE library_signature_%s', id) FROM library WHERE name = 't' \gexec
 CALL library_index();
@@ -252,7 +252,7 @@ CALL library_index();
 SELECT name, documents(statistics) FROM library WHERE name IN ('t', 'zz') ORDER BY 1;
 SELECT library_drop(l) FROM unnest('{t,zz}'::text[]) l;
 
--- What signatures and statistics were made with stays; the rest may change
+-- Columns that signatures and statistics depend on cannot change; others can
 UPDATE library SET analysis = 'english' WHERE name = 'papers';
 UPDATE library SET method = 'top_words' WHERE name = 'papers';
 UPDATE library SET id = 77 WHERE name = 'papers';
@@ -268,13 +268,13 @@ SELECT library_remake('papers') = count(*) FROM library_document WHERE library_i
 SELECT _library_sum_changes(library_id('papers'));
 SELECT neardup_accept_versions(force => true);
 
--- A library that goes takes all with it
+-- A dropped library drops all its rows
 SELECT library_drop('papers');
 SELECT count(*) FROM library_document WHERE library_id = 1;
 SELECT count(*) FROM library_change WHERE library_id = 1;
 SELECT to_regclass('l.library_signature_1');
 SELECT * FROM wrong;
--- and so does a table that is emptied, where nothing can have come that is not seen
+-- and so does TRUNCATE, if there can be no invisible rows
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 TRUNCATE library_document;
 ROLLBACK;
@@ -283,7 +283,7 @@ SELECT name, documents, words, state FROM libraries;
 SELECT count(*) FROM library_signature;
 SELECT * FROM wrong;
 
--- However much waits for a library that is paused, a batch of another one does not go through it
+-- A batch of one library does not read the queue of a paused one
 SELECT count(library_create(name)) FROM (VALUES ('paused'), ('going')) v (name);
 SELECT library_pause('paused');
 INSERT INTO library_queue (library_id, address, body)
@@ -298,7 +298,7 @@ SELECT library_index_batch();
 SELECT entries - :before < 1000 AS few FROM gone_through;
 COMMIT;
 SELECT name, documents, waiting, state FROM libraries WHERE name IN ('paused', 'going') ORDER BY name;
--- what was added while its library was dropped goes with the next one
+-- documents added while their library was dropped are removed with the next library
 INSERT INTO library_queue (library_id, address, body) VALUES (-1, 'late', 'text');
 SELECT library_drop('paused'), library_drop('going');
 SELECT count(*) FROM library_queue;
@@ -315,7 +315,7 @@ WHERE d.deptype = 'e' AND d.refclassid = 'pg_extension'::regclass
   AND (coalesce(obj_description(d.objid, d.classid::regclass::name), '') = '' OR o.schema <> 'l')
 ORDER BY o.identity COLLATE "C";
 
--- Nothing stays behind
+-- Dropping it leaves nothing
 DROP VIEW wrong, naive, checked;
 DROP EXTENSION neardup_library;
 SELECT count(*) FROM pg_class WHERE relname LIKE 'library%';

@@ -54,7 +54,7 @@ SELECT a % b AS near, b <% a AS contained, a %> b AS contains
 FROM (SELECT signature_from('{1,2,3,4,5}') AS a, signature_from('{1,2,3,4}') AS b) s;
 RESET neardup.threshold;
 
--- and so in a session in which a parallel query is the first to ask for it
+-- also in a session whose first use of it is in a parallel query
 CREATE TABLE alike AS
 SELECT signature_from('{1,2,3,4,5}') AS a, signature_from('{1,2,3}') AS b FROM generate_series(1, 100);
 ALTER TABLE alike SET (parallel_workers = 2);
@@ -151,7 +151,7 @@ SELECT count(*) FILTER (WHERE overlap(sx, sy) <> o) AS overlap,
        count(*) FILTER (WHERE dice(sx, sy) <> coalesce(2 * o::float8 / nullif(nx + ny, 0), 0)) AS dice
 FROM (SELECT *, signature_from(x) AS sx, signature_from(y) AS sy FROM pairs) s;
 
--- Sets of 100,000, and a small one in a large one (searched, not merged)
+-- Sets of 100,000, and a small one in a large one (binary search, no merge)
 SELECT overlap(a, b), overlap(a, c), overlap(c, a), containment(c, a),
        contained_in(c, a, 2.0 / 3), contained_in(c, a, 0.67),
        near_duplicate(a, b, 0.6), near_duplicate(a, b, 0.601)
@@ -162,8 +162,8 @@ FROM (SELECT signature_from(array_agg(i)) AS a, signature_from(array_agg(i + 250
 DROP TABLE pairs, thresholds;
 DROP FUNCTION random_set;
 
--- A signature out of line with which many rows are compared is not read for each:
--- searches in the index of what is stored so, of some three for a hundred rows
+-- A signature stored out of line is not read again for each row that it is compared
+-- with: number of scans of the TOAST index
 CREATE TABLE stored (id int, sig signature);
 ALTER TABLE stored ALTER sig SET STORAGE EXTERNAL;
 INSERT INTO stored
@@ -185,7 +185,7 @@ FROM string_to_table('near_duplicate(sig, one, 0.8);near_duplicate(one, sig, 0.8
                      'similarity(one, sig);sig <-> one;sig <=> one;containment(sig, one);'
                      'dice(sig, one);cosine(sig, one);overlap(sig, one);shared(one, sig);'
                      'hamming(sig, one)', ';') comparison;
--- Whatever the order of input, a value is compared like one that was just read
+-- A cached value is compared like one that was just read, in any order of input
 SELECT count(*) AS pairs, count(*) FILTER (WHERE similarity(a.sig, b.sig) <> similarity(a.fresh, b.fresh)) AS wrong
 FROM (SELECT id, sig, sig::bigint[]::signature AS fresh FROM stored WHERE id < 5 OFFSET 0) a,
      (SELECT id, sig, sig::bigint[]::signature AS fresh FROM stored WHERE id < 5 OFFSET 0) b;

@@ -1,8 +1,8 @@
 --
--- What a session keeps for good: it does not grow with what it has done
+-- Memory that a session keeps does not grow with its work
 --
 
--- Kilobytes that the session keeps beside any query's own
+-- Kilobytes that the session keeps, without those of queries
 SELECT current_setting('server_version_num')::int >= 180000 AS has_path \gset
 \if :has_path
 CREATE FUNCTION kept() RETURNS bigint LANGUAGE sql AS $$
@@ -18,9 +18,9 @@ CREATE FUNCTION kept() RETURNS bigint LANGUAGE sql AS $$
 $$;
 \endif
 
--- Runs a statement, %s of which is the number of its run, so that each run is
--- a call site of its own; what is kept more after `times` of them, in steps of
--- 256 kB, which leave room for what the server itself comes to remember
+-- Run a statement, in which %s is the number of the run, so that each run is a call
+-- site of its own; return the growth after `times` runs, in steps of 256 kB, which
+-- leave room for the server's own caches
 CREATE FUNCTION growth(statement text, times int) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     before bigint;
@@ -35,14 +35,14 @@ BEGIN
     RETURN (kept() - before) / 256;
 END $$;
 
--- Short texts, each of them another
+-- Short texts, all different
 SELECT growth($$SELECT shingles('plain %s')$$, 5000) AS plain,
        growth($$SELECT shingles('blank %s', ' ')$$, 5000) AS blank,
        growth($$SELECT shingles('stop %s', 'english stop')$$, 5000) AS analysed,
        growth($$SELECT lexicon_agg('counted %s')$$, 5000) AS counted;
 
--- Lexicons that are kept from one query to the next: all that they hold counts,
--- in a transaction, and behind it as much stays as a hash table may take
+-- Lexicons that are cached between queries: all their memory counts in a transaction,
+-- and after it the limit of a hash table holds
 CREATE FUNCTION lexicons_kept() RETURNS bigint LANGUAGE sql AS $$
     SELECT coalesce(sum(total_bytes), 0)::bigint / 1024 / 1024
     FROM pg_backend_memory_contexts WHERE name = 'neardup lexicon'

@@ -1,18 +1,18 @@
 --
--- First mistakes: the form of a call that people try, and the error
+-- First mistakes: calls that users try, and the error
 --
 \set VERBOSITY default
 \set SHOW_CONTEXT never
 CREATE TEMP TABLE docs (id int PRIMARY KEY, body text);
 INSERT INTO docs VALUES (1, 'The foxes jumped over the dogs.'), (2, 'A fox jumps over dogs.');
 
--- The analysis comes last, or is named; that of shingles() may stand right behind the document
+-- The analysis is last, or is named; in shingles() it may follow the document
 SELECT shingles(body, 2, 'english') = shingles(body, 'english k=2') AS shingles, shingles(body, 'english') = shingles(body, analysis => 'english') AS without_k,
        shingles(body, analysis => 'english k=2') = shingles(body, 2, 'english') AS k_of_analysis,
        minhash(body, size => 64, analysis => 'english k=2') = minhash(body, 64, 2, 'english') AS minhash,
        top_words(body, analysis => 'english', n => 2) = top_words(body, 2, 'english') AS top_words
 FROM docs ORDER BY id;
--- literals, too, are what they look like
+-- literals have the expected types
 SELECT shingles('a b', 'english') = shingles('a b'::text, analysis => 'english') AS analysis, shingles('a b', 2) = shingles('a b'::text, k => 2) AS k,
        minhash('a b', 64) = minhash('a b'::text, size => 64) AS size, top_words('a b', 3) = top_words('a b'::text, n => 3) AS n,
        anchored('a b', '{a}', 2) = anchored('a b'::text, anchors => ARRAY['a'], k => 2) AS anchored;
@@ -23,7 +23,7 @@ SELECT p.proname, count(*) FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AN
 WHERE prokind = 'f' AND proargnames[1] = 'doc' AND NOT 'lexicon'::regtype = ANY (proargtypes)
 GROUP BY p.proname HAVING count(*) > 1 ORDER BY p.proname;
 
--- What is said twice, misspelt, or in the place of something else
+-- Arguments given twice, misspelt, or in the place of others
 SELECT shingles('a b', 5, 'english k=3');
 SELECT shingles('a b', -1);
 \set VERBOSITY terse
@@ -89,7 +89,7 @@ FROM (VALUES ('SELECT id FROM no_table', 'shingles(body)', 'true'), ('TABLE docs
 CALL neardup_pairs('docs', 'id', 'body', 0.8, 'pairs');
 CALL neardup_pairs('docs', 'nr', 'body', 0.8, 'pairs');
 
--- Languages that are nearly there, and none that is; a number in the place of the document
+-- Misspelt languages; a number in the place of the document
 SELECT shingles('a b', 'ukranian');
 SELECT shingles('a b', 'englisch minlen=2');
 SELECT shingles(3, 'a b');
