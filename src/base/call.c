@@ -119,7 +119,7 @@ call_require_columns(TupleDesc desc, int n, const Oid *types)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("type %s has other columns than it was created with",
 						format_type_be(desc->tdtypeid)),
-				 errhint("Undo what ALTER TYPE has done to it.")));
+				 errhint("Undo the ALTER TYPE.")));
 }
 
 Datum

@@ -29,7 +29,7 @@
 #else
 extern PGDLLEXPORT void _PG_init(void);
 
-/* errors are not soft: what follows ereport is never reached */
+/* errors are not soft: code after ereport is never reached */
 #define ereturn(context, dummy_value, ...) \
 	do { ereport(ERROR, __VA_ARGS__); return dummy_value; } while (0)
 #define forget_wanted_columns(rte) ((rte)->selectedCols = NULL)
@@ -41,7 +41,7 @@ extern PGDLLEXPORT void _PG_init(void);
 #define compat_restrict_search_path() RestrictSearchPath()
 /*
  * A custom path has the clauses of its join, so that core can gate it with the
- * pseudoconstant ones.  Before, the join hook is not called if there are any.
+ * pseudoconstant ones.  Before, core does not call the join hook if there are any.
  */
 #define custom_path_set_restrictinfo(path, clauses) \
 	((path)->custom_restrictinfo = (clauses))

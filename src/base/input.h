@@ -11,7 +11,7 @@
 typedef struct Input
 {
 	const char *at;				/* next character */
-	const char *type;			/* what is read, for errors */
+	const char *type;			/* name of the type, for errors */
 	Node	   *escontext;		/* where errors go */
 } Input;
 
@@ -52,7 +52,7 @@ extern const char *input_decimal_end(const char *from);
  */
 extern bool input_config(const char **from, uint32 *hash);
 
-/* Read what is before a closing bracket, palloc'd, and the bracket. */
+/* Read the text before a closing bracket, palloc'd, and the bracket. */
 extern bool input_until_bracket(Input *in, char **result);
 
 /* Require that nothing but white space is left. */

@@ -190,8 +190,8 @@ warn(Relation rel)
 			appendStringInfo(&list, "%s%s", list.len > 0 ? ", " : "", component_name(id));
 	ereport(WARNING,
 			(errcode(ERRCODE_WARNING),
-			 errmsg("stored signatures may have been made of other words than are made now"),
-			 errdetail("Other than recorded: %s.", list.data),
+			 errmsg("stored signatures and new ones may have different words"),
+			 errdetail("Different from the record: %s.", list.data),
 			 errhint("neardup_outdated(table, column) counts the rows; see \"Upgrade of ICU or libstemmer\" in the documentation.")));
 }
 

@@ -134,7 +134,7 @@ lexicon_require_spec(const Lexicon *lexicon, const SignatureSpec *spec)
 				 errmsg("lexicon is of another analysis than the document"),
 				 errdetail("The lexicon's words are \"%s\", the document's are \"%s\".",
 						   words_name(&own, 0), words_name(spec, 0)),
-				 errhint("Leave the analysis out to take the lexicon's.")));
+				 errhint("Leave the analysis out to use the lexicon's.")));
 }
 
 void

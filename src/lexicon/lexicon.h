@@ -40,7 +40,7 @@ typedef struct Lexicon
 	uint8		order;
 	uint8		reserved;		/* zero */
 	uint16		k;
-	uint32		reserved2;		/* zero, so that what follows is aligned */
+	uint32		reserved2;		/* zero, aligns the next field */
 	uint64		id;				/* hash of all the rest; see lexicon_seal() */
 	uint64		documents;		/* N */
 	uint64		length;			/* words of all documents */

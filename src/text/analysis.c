@@ -431,7 +431,7 @@ check_together(Parser *parser)
 
 /*
  * Append a name, quoted unless it has only small letters, digits and underscores.
- * quote_identifier() does not serve: it quotes keywords, which differ between versions,
+ * quote_identifier() cannot be used: it quotes keywords, which differ between versions,
  * and by a setting all names.
  */
 static void

@@ -57,9 +57,8 @@ extern void analysis_set_k(Analysis *analysis, int k);
 extern Analysis *analysis_of_config(Oid config);
 
 /*
- * Append the canonical text of a spec: "k=3", "english stop k=3",
- * "config=1a2b3c4d k=3" (a configuration is known by hash only).  Empty for
- * METHOD_FEATURES.
+ * Append the canonical text of a spec: "k=3", "english stop k=3", "config=1a2b3c4d k=3"
+ * (of a configuration only the hash is stored).  Empty for METHOD_FEATURES.
  */
 extern void analysis_canonical(const SignatureSpec *spec, StringInfo out);
 

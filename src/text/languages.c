@@ -49,9 +49,9 @@ bool
 language_has_stemmer(Language language)
 {
 	/*
-	 * Newer versions of libstemmer have Persian, and may get Ukrainian.  What
-	 * these two names mean must not change with that: a stemmer will need
-	 * another name.
+	 * Newer versions of libstemmer have Persian, and may get Ukrainian.  The
+	 * meaning of these two names must not change with that: a stemmer will
+	 * need another name.
 	 */
 	return language != LANGUAGE_SIMPLE &&
 		language != LANGUAGE_UKRAINIAN &&

@@ -30,7 +30,7 @@ typedef enum LetterClass
 	LETTER_AA,					/* Thai and Lao aa, which combines with a
 								 * preceding nikhahit to am, and am */
 	LETTER_HARD,				/* must be folded with its neighbours */
-	LETTER_FRACTION,			/* a run of its own: 1/2 */
+	LETTER_FRACTION,			/* a separate run: 1/2 */
 	LETTER_APOSTROPHE,			/* belongs to a word between two Cyrillic
 								 * letters only */
 } LetterClass;
@@ -42,7 +42,8 @@ typedef uint32 Letter;
 #define LETTER_CLASS(l)		((LetterClass) (((l) >> 21) & 7))
 #define LETTER_IS_MARK		0x01000000	/* cannot begin a word */
 #define LETTER_IS_CYRILLIC	0x02000000	/* a letter, not a mark */
-#define LETTER_IS_BOUNDARY	0x04000000	/* never combines with what precedes */
+#define LETTER_IS_BOUNDARY	0x04000000	/* never combines with preceding code
+										 * points */
 #define LETTER_SCRIPT(l)	(((l) >> 27) & 7)	/* LetterScript */
 #define LETTER_IS_KNOWN		0x80000000	/* a filled table entry */
 

@@ -39,7 +39,7 @@
 typedef struct Configured
 {
 	Oid			config;
-	const char *at;				/* what is left of the document */
+	const char *at;				/* the rest of the document */
 	const char *end;
 	MemoryContext block;		/* the words of a block, until the next */
 	uint64	   *hashes;			/* one per word; in context block */
@@ -192,7 +192,7 @@ struct Reader
 	Terms	   *terms;
 	Configured *configured;		/* instead of scanner and terms, or NULL */
 
-	/* unit=char, unit=letter: what is left of the current word */
+	/* unit=char, unit=letter: the rest of the current word */
 	const char *chars;
 	size_t		nchars;			/* bytes */
 	bool		first;			/* no word has been read yet */

@@ -518,7 +518,7 @@ struct Sentences
 	TextSource *source;
 	bool		lines;
 
-	/* a block of the source, and what is left of it */
+	/* the rest of a block of the source */
 	const char *at;
 	const char *end;
 

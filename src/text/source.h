@@ -17,7 +17,7 @@ is_space(char c)
 typedef struct TextSource
 {
 	const char *doc;
-	const char *at;				/* what is left of the document */
+	const char *at;				/* the rest of the document */
 	const char *end;
 	const char *from;			/* start of the source text of the last block,
 								 * which ends at `at` */

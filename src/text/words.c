@@ -31,7 +31,7 @@
 
 #define HYPHEN			0x2010
 #define SOFT_HYPHEN		0x00AD
-#define NOT_SIGN		0x00AC	/* what OCR makes of a soft hyphen */
+#define NOT_SIGN		0x00AC	/* a soft hyphen as OCR reads it */
 
 /* The start of a segment of a run, in the folded text and in the document */
 typedef struct Place
@@ -43,7 +43,7 @@ typedef struct Place
 /* The places of words; source is NULL if they are not tracked */
 typedef struct Tracking
 {
-	const TextSource *source;	/* gives the blocks */
+	const TextSource *source;	/* source of the blocks */
 	bool		in_place;		/* the block is a part of the document */
 	uint32		here;			/* of the current code point */
 	WordSpan	run;
@@ -103,9 +103,9 @@ typedef struct Parts
 
 struct WordScanner
 {
-	const unsigned char *at;	/* what is left of the block */
+	const unsigned char *at;	/* the rest of the block */
 	const unsigned char *end;
-	MoreText	more;			/* gives the next block */
+	MoreText	more;			/* returns the next block */
 	void	   *arg;
 	LetterRules rules;
 	int			flags;			/* WORDS_... */

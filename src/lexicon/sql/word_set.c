@@ -568,7 +568,7 @@ add_flat(FunctionCallInfo fcinfo, void *arg, struct varlena *flat)
 		bad_state("Its size is not that of its documents and words.");
 	state = require_state(fcinfo, arg, &spec, analysis->reading,
 						  Min(info->wanted, PG_INT32_MAX));
-	/* what did not fit with fewer documents does not fit with more */
+	/* a document that did not fit with fewer others does not fit with more */
 	state->info.limit = Min(state->info.limit, info->limit);
 	documents = (SampleDocument *) (bytes + sizeof(SampleInfo));
 	add_documents(state, info, documents,

@@ -18,7 +18,7 @@
 #include "methods/method.h"
 #include "signature/signature.h"
 
-/* Sets of numbers that the user gives; those with weights are in weighted/weighted.c */
+/* Sets of the user's numbers; sets with weights are in weighted/weighted.c */
 
 const MethodInfo features_method = {
 	.name = "features",.method = METHOD_FEATURES,.width = 64,

@@ -119,7 +119,7 @@ add_anchor(Anchors *anchors, DocContext *doccxt, text *anchor)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("anchor \"%s\" is empty", text_to_cstring(anchor)),
-				 errdetail("The analysis leaves nothing of it.")));
+				 errdetail("The analysis drops all of it.")));
 	anchors_add(anchors, sequence.units, sequence.nunits);
 }
 

@@ -573,7 +573,7 @@ lsh_approx_banding(double threshold, double recall)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("recall %g is out of range", recall),
 				 errdetail("A recall is greater than 0 and less than 1."),
-				 errhint("What misses nothing is near_duplicate().")));
+				 errhint("near_duplicate() misses nothing.")));
 	if (approx_banding(threshold, recall, &banding))
 		return banding;
 	ereport(ERROR,

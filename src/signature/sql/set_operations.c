@@ -89,8 +89,8 @@ signature_except(PG_FUNCTION_ARGS)
 }
 
 /*
- * The union of many sets: new values are appended to the distinct ones.  When they are
- * as many as these, all are sorted and made distinct.
+ * The union of many sets: new values are appended to the distinct ones.  When their
+ * number exceeds that of the distinct ones, all are sorted and made distinct.
  */
 typedef struct UnionState
 {

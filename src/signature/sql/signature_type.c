@@ -253,7 +253,7 @@ read_weight(Input *in, float4 *weight)
 	input_skip_space(in);
 	end = input_decimal_end(in->at);
 	if (end == in->at)
-		return input_bad(in, "A weight is no number.");
+		return input_bad(in, "A weight is not a number.");
 	*weight = strtof(in->at, NULL);
 	in->at = end;
 	return true;
