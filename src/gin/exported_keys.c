@@ -2,10 +2,10 @@
  * exported_keys.c
  *		candidate_keys(): keys for a join of near-duplicates in another database.
  *
- * Two signatures that are near at the threshold share a key, so a join on equal keys
- * finds all pairs, and others that have to be checked.  Keys of a set are a prefix:
- * |x| - o + 1 features, where o is the least overlap of x with any set that reaches the
- * threshold, in one order for all: by hash, or the rarest first by feature_counts().
+ * Near-duplicates at the threshold share a key, so a join on equal keys finds all of them,
+ * and false candidates.  The keys of a set x are its first |x| - o + 1 features, where o is
+ * the least overlap of x with any set that reaches the threshold.  All sets have one order of
+ * features: by hash, or by feature_counts(), the rarest first.
  */
 #include "postgres.h"
 
@@ -29,12 +29,12 @@ PG_FUNCTION_INFO_V1(size_classes);
 PG_FUNCTION_INFO_V1(feature_counts_add);
 PG_FUNCTION_INFO_V1(feature_counts_combine);
 
-/* Counters of features, by the first bits of their hashes. */
+/* Number of counters of features, which the first bits of a hash choose */
 #define COUNTER_BITS	18
 #define COUNTERS		(1 << COUNTER_BITS)
 #define COUNTS_BYTES	(VARHDRSZ + COUNTERS * sizeof(uint32))
 
-/* A counter as it is stored, little-endian on every machine, and back. */
+/* Convert a counter to its stored form, which is little-endian, or back. */
 static inline uint32
 swapped_count(uint32 count)
 {
@@ -45,7 +45,7 @@ swapped_count(uint32 count)
 #endif
 }
 
-/* A feature with its rank: the rarest first, then by hash */
+/* A feature with the count of its counter, in the order of keys */
 typedef struct RankedFeature
 {
 	uint32		count;
@@ -68,7 +68,7 @@ counter_of(uint64 hash)
 	return hash >> (64 - COUNTER_BITS);
 }
 
-/* Replace the first n hashes by the rarest n. */
+/* Replace the first n of the hashes by the rarest n. */
 static void
 rarest_first(uint64 *hashes, uint64 size, uint64 n, const uint32 *counts)
 {
@@ -87,7 +87,7 @@ rarest_first(uint64 *hashes, uint64 size, uint64 n, const uint32 *counts)
 	pfree(ranked);
 }
 
-/* The keys of a set, palloc'd. */
+/* Return the keys of a set, palloc'd. */
 static uint64 *
 set_keys(const Signature *sig, double threshold, Measure measure,
 		 const uint32 *counts, size_t *n)
@@ -111,7 +111,7 @@ set_keys(const Signature *sig, double threshold, Measure measure,
 	return hashes;
 }
 
-/* Raise that pairs that reach the threshold need not share a key. */
+/* Raise an error: near-duplicates at the threshold need not share a key. */
 static void
 refuse_keys(const Signature *sig, double threshold, Measure measure)
 {
@@ -128,7 +128,7 @@ refuse_keys(const Signature *sig, double threshold, Measure measure)
 			 errhint("Take a higher threshold, or exact sets.")));
 }
 
-/* The keys of a sketch or a vector: those of a row and those of a query. */
+/* Return the keys of a sketch or a vector, both as a row and as a query, palloc'd. */
 static uint64 *
 sketch_keys(const Signature *sig, double threshold, Measure measure, size_t *n)
 {
@@ -143,7 +143,7 @@ sketch_keys(const Signature *sig, double threshold, Measure measure, size_t *n)
 	return list.keys;
 }
 
-/* The counters of feature_counts(), or NULL. */
+/* Return the counters of a result of feature_counts(), or NULL. */
 static const uint32 *
 counts_of(const bytea *counts)
 {
@@ -196,9 +196,8 @@ candidate_keys(PG_FUNCTION_ARGS)
 }
 
 /*
- * The class of a size.  Matches of the first size of a class reach no further than the
- * first size of the next, so two sets that reach the threshold are of one class or of
- * neighbouring ones.
+ * Return the class of a size.  The largest match of the first size of a class is of the last
+ * size of that class, so near-duplicates are of the same class or of neighbouring ones.
  */
 static int64
 size_class(uint64 size, Measure measure, double threshold)
@@ -220,7 +219,7 @@ size_class(uint64 size, Measure measure, double threshold)
 	}
 }
 
-/* (sig signature, threshold float8, measure text): its class and the next */
+/* (sig signature, threshold float8, measure text): the class of its size, and the next */
 Datum
 size_classes(PG_FUNCTION_ARGS)
 {
@@ -247,7 +246,7 @@ size_classes(PG_FUNCTION_ARGS)
 										  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
 
-/* Add a number to a stored counter, which stays at the greatest. */
+/* Add to a stored counter, which saturates. */
 static inline void
 add_count(uint32 *counter, uint32 count)
 {

@@ -3,8 +3,8 @@
  *		The aggregate frequent_features(): a list for the option "frequent" of the
  *		operator class.
  *
- * Features are counted by the upper bits of their hashes, which a list has (see
- * prefix.c).  So memory is fixed, counts are exact, and those of workers add up.
+ * Features are counted by the upper bits of their hashes, of which a list consists (see
+ * prefix.c).  So memory is fixed, counts are exact, and counts of workers can be added.
  */
 #include "postgres.h"
 
@@ -25,20 +25,22 @@ PG_FUNCTION_INFO_V1(frequent_features_final);
 #define DEFAULT_WANTED	256
 
 /*
- * A prefix is frequent if it occurs more often than FREQUENT_TIMES the mean and
- * FREQUENT_LEAST besides.  Of features that occur once each, whose numbers are
- * those of a Poisson distribution, one prefix in 10^10 would, at the most.
+ * A prefix is frequent if it occurs more than FREQUENT_TIMES the mean plus FREQUENT_LEAST
+ * times.  If each feature occurs once, counts of prefixes have a Poisson distribution, and at
+ * most one prefix in 10^10 is frequent.
  */
 #define FREQUENT_TIMES	4
 #define FREQUENT_LEAST	8
 
-/* The state; the signature without values says how all of them were made. */
+/* The state of the aggregate */
 typedef struct FeatureCounts
 {
 	int32		vl_len_;		/* varlena header (do not touch directly!) */
-	int32		wanted;			/* prefixes in the list, at most; 0: no
-								 * signature yet */
-	char		made[SIGNATURE_HEADER - VARHDRSZ];
+	int32		wanted;			/* most prefixes of the list; 0: no signature
+								 * yet */
+	char		made[SIGNATURE_HEADER - VARHDRSZ];	/* the spec, as a
+													 * signature without
+													 * values */
 	char		unused[4];
 	uint64		counts[FREQUENT_PREFIXES];
 } FeatureCounts;
@@ -46,8 +48,7 @@ typedef struct FeatureCounts
 StaticAssertDecl(offsetof(FeatureCounts, counts) % sizeof(uint64) == 0,
 				 "FeatureCounts has padding");
 
-/* Raise an error unless lists are of use for signatures of this spec. */
-/* Raises an error unless lists of this spec's signatures are of use. */
+/* Raise an error unless an index of such signatures can use a list. */
 static void
 require_ordered(const SignatureSpec *spec)
 {
@@ -61,7 +62,7 @@ require_ordered(const SignatureSpec *spec)
 			 errhint("Create the index without the option \"frequent\".")));
 }
 
-/* The state to change, for signatures of that spec, which must be those of before. */
+/* Return the state; raises an error if signatures before had another spec or number. */
 static FeatureCounts *
 get_state(FunctionCallInfo fcinfo, const SignatureSpec *spec, int64 wanted)
 {
@@ -142,7 +143,7 @@ frequent_features_combine(PG_FUNCTION_ARGS)
 
 /* The list */
 
-/* Collect frequent prefixes, each below its count in one number; returns how many. */
+/* Collect frequent prefixes, each as its count and the prefix in one number; returns their number. */
 static int
 collect_frequent(const FeatureCounts *counts, uint64 *frequent)
 {
@@ -158,7 +159,7 @@ collect_frequent(const FeatureCounts *counts, uint64 *frequent)
 	return n;
 }
 
-/* The list of no signatures is empty. */
+/* (state bytea): the list, which is empty for no signatures */
 Datum
 frequent_features_final(PG_FUNCTION_ARGS)
 {

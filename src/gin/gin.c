@@ -2,14 +2,14 @@
  * gin.c
  *		The GIN operator class of signatures: the extended prefix.
  *
- * Let every set be sorted in one fixed order.  If two sets must share alpha elements
- * to be near-duplicates, they share one among the first |x| - alpha + 1 of either: the
- * prefix filter.  In hash order a prefix has frequent shingles too, and one of them in
- * common says little.  So the prefix is extended by ell - 1 elements, and ell elements
- * in common are required (Wang, Li & Feng, "Can we beat the prefix filtering?", SIGMOD
- * 2012); fewer where frequent elements come last (prefix.c).
+ * Let every set be sorted in one fixed order.  If near-duplicates share at least alpha
+ * elements, they share one of the first |x| - alpha + 1 of either set x: the prefix filter.
+ * In hash order a prefix has frequent shingles too, and many sets share one of those.  So the
+ * prefix is extended by ell - 1 elements, and ell common elements are required (Wang, Li &
+ * Feng, "Can we beat the prefix filtering?", SIGMOD 2012).  The default of ell is less if
+ * frequent elements come last (prefix.c).
  *
- * Why no pair is lost.  A row x is indexed by its first |x| - a(x) + ell(|x|) elements,
+ * No pair is lost, for this reason.  A row x is indexed by its first |x| - a(x) + ell(|x|) elements,
  * where a(x) is the least overlap of x with any near-duplicate at the index's
  * threshold.  Let x and the query q share c_1 < ... < c_o, and o >= a(x).  From c_i on
  * there are o - i + 1 shared elements; if c_i is not indexed, at most
@@ -24,15 +24,14 @@
  * ell(|x|) - s, and that many matches can be required, if it is at least one for all rows
  * of a size that can match.  If not, every row of the query's spec is a candidate.
  *
- * Keys are the upper 32 bits of the element, which keep elements in order within a
- * row, as GIN sorts them.  Where two elements of the query have one key, the query has
- * it twice, and it counts twice; every hit is rechecked.  triconsistent counts, and
- * says FALSE as soon as r is out of reach: GIN then skips posting lists of frequent
- * keys.
+ * A key is the upper 32 bits of an element, so GIN sorts keys in the order of elements.  If
+ * two elements of the query have one key, the query has it twice, and it counts twice; every
+ * match is rechecked.  triconsistent counts keys, and returns FALSE as soon as r is out of
+ * reach.  Then GIN skips posting lists of frequent keys.
  *
- * Signatures with candidate keys of their own (methods/keys.h) are indexed by the
- * upper 32 bits of those.  Each row has one more key for its spec, in a range of its
- * own: it leads to all rows that may match a query without other keys.
+ * Signatures with candidate keys of their own (methods/keys.h) are indexed by the upper 32
+ * bits of those.  Each row has one more key for its spec, in a separate range.  By it a query
+ * without other keys finds all rows that may match.
  */
 #include "postgres.h"
 
@@ -58,26 +57,24 @@
 
 #define DEFAULT_THRESHOLD	0.8
 
-/* In hash order, and where frequent features come last */
+/* Defaults without and with the option "frequent" */
 #define DEFAULT_ELL			13
 #define DEFAULT_FRAC		0.15
 #define FREQUENT_ELL		5
 #define FREQUENT_FRAC		0.1
 
-#define SHARE_FROM			100 /* elements without the share frac */
+#define SHARE_FROM			100 /* frac is of the elements after these */
 
 /* A default that depends on another option */
 #define UNSET				(-1)
 
-/*
- * Keys from SPEC_KEYS on stand for specs, the others for elements.
- */
+/* Keys from SPEC_KEYS on are of specs, the others of elements. */
 #define SPEC_KEYS			0x7f000000
 #define IS_SPEC_KEY(key)	(((key) & 0xff000000) == SPEC_KEYS)
 
 /* Options */
 
-/* The options as reloptions lays them out, before the list */
+/* The options as stored by reloptions, before the list */
 typedef struct GivenOptions
 {
 	int32		vl_len_;		/* varlena header (do not touch directly!) */
@@ -154,9 +151,9 @@ gin_signature_opclass_options(PG_FUNCTION_ARGS)
 }
 
 /*
- * Number of elements by which the prefix of a set of n is extended, plus one.  Long
- * documents share long passages with many others, so their prefixes also get a share
- * of the elements beyond SHARE_FROM.
+ * Number of elements by which the prefix of a set of n is extended, plus one.  Long documents
+ * share long passages with many others, so a share of their elements beyond SHARE_FROM is
+ * added.
  */
 static uint64
 extension(const GinSignatureOptions *options, uint64 n)
@@ -166,11 +163,6 @@ extension(const GinSignatureOptions *options, uint64 n)
 	return options->ell + (uint64) ceil(options->frac * (double) more);
 }
 
-/*
- * The resemblance of x with the query's overlap that the condition implies
- * at the least, overlap / |x|; 0 if none.  A little less than the formula
- * says, as that is rounded.
- */
 double
 gin_implied_share(Measure measure, double threshold)
 {
@@ -216,13 +208,13 @@ gin_signature_can_answer(const GinSignatureOptions *options,
 
 /* Keys */
 
-/* As int4, whose order is signed, in the order of the elements. */
+/* Return the key of an element as int4, so that its signed order is that of the elements. */
 static inline int32
 element_key(uint64 element)
 {
 	uint32		key = (uint32) (element >> 32) ^ 0x80000000;
 
-	/* the range of specs is folded onto its neighbour */
+	/* keys in the range of specs are moved to the range before it */
 	return (int32) (IS_SPEC_KEY(key) ? key - 0x01000000 : key);
 }
 
@@ -232,7 +224,7 @@ spec_key(const SignatureSpec *spec)
 	return (int32) (SPEC_KEYS | ((uint32) spec_hash(spec) & 0x00ffffff));
 }
 
-/* Number of elements of a row that are indexed. */
+/* Number of indexed elements of a row. */
 static uint64
 indexed_length(const GinSignatureOptions *options, uint64 n)
 {
@@ -253,7 +245,7 @@ call_options(FunctionCallInfo fcinfo)
 								 (bytea *) PG_GET_OPCLASS_OPTIONS() : NULL);
 }
 
-/* The keys of a row whose signature has candidate keys of its own. */
+/* Return the candidate keys of a row's signature. */
 static const uint64 *
 method_keys(const Signature *sig, const GinSignatureOptions *options, uint64 *n)
 {
@@ -306,9 +298,9 @@ gin_signature_extract_value(PG_FUNCTION_ARGS)
 /* Queries */
 
 /*
- * Least number of matches of rows of lo to hi elements, of which a near-duplicate shares
- * `share`, less than the index is built for: see above.  Its lower bound is linear on
- * either side of SHARE_FROM, so it is least at an end or there.
+ * Least number of matches of near-duplicates with lo to hi elements, of which they share
+ * `share`, less than the index's threshold: see above.  The bound is linear on either side of
+ * SHARE_FROM, so its minimum is there or at an end.
  */
 static double
 matches_below(const GinSignatureOptions *options, double share,
@@ -327,14 +319,14 @@ matches_below(const GinSignatureOptions *options, double share,
 }
 
 /*
- * Number of elements to look up, and of those that must match.  False if near-duplicates
- * need not have a match in the index.
+ * Compute the number of elements to look up, and of those that must match.  Returns false if
+ * near-duplicates need not have a match in the index.
  */
 static bool
 query_length(uint64 n, Measure row_measure, double threshold,
 			 const GinSignatureOptions *options, uint64 *length, uint32 *need)
 {
-	/* of the query in a row */
+	/* measure of the query in a row */
 	Measure		measure = measure_commute(row_measure);
 	uint64		overlap;
 	uint64		lo;
@@ -374,8 +366,8 @@ gin_signature_expected_keys(const GinSignatureOptions *options, double n,
 }
 
 /*
- * The elements to look up, *n of them, and how many must match.  False if the index was
- * not built for the query, or it would take too many keys.
+ * Compute the n elements to look up, and the number that must match.  Returns false if the
+ * index cannot answer the query, or would need too many keys.
  */
 static bool
 query_elements(const SignatureQuery *query, const GinSignatureOptions *options,
@@ -385,11 +377,9 @@ query_elements(const SignatureQuery *query, const GinSignatureOptions *options,
 	const MethodInfo *method = method_info(sig->spec.method);
 	KeyList		keys = {0};
 
-	/* recheck refuses an invalid threshold */
-	if (!measure_has_threshold(query->measure, query->threshold))
-		return false;
-	/* and a measure that the method does not have */
-	if (!measure_is_defined(method, query->measure))
+	/* the recheck raises an error for such a query */
+	if (!measure_has_threshold(query->measure, query->threshold) ||
+		!measure_is_defined(method, query->measure))
 		return false;
 	if (spec_has_keys(&sig->spec))
 	{
@@ -422,9 +412,9 @@ gin_signature_has_keys(const GinSignatureOptions *options,
 }
 
 /*
- * The number of keys that must match, for the consistent functions: one pointer per
- * key, as GIN wants it.  That none is NULL also keeps GIN from comparing each key with
- * every other one, which is quadratic.
+ * Return the number of keys that must match, for the consistent functions: one pointer per
+ * key, as GIN requires.  With pointers that are not NULL, GIN does not search for equal keys,
+ * which takes quadratic time.
  */
 static Pointer *
 needed_matches(uint32 need, int32 nkeys)
@@ -439,8 +429,8 @@ needed_matches(uint32 need, int32 nkeys)
 }
 
 /*
- * Raise a notice, once a scan, that it is slow because of its threshold.  With a
- * constant one the planner does not use the index.
+ * Raise a notice, once in a scan, that the threshold makes it slow.  For a constant threshold
+ * the planner does not use the index.
  */
 static void
 notice_every_row(FunctionCallInfo fcinfo, const GinSignatureOptions *options,
@@ -488,7 +478,7 @@ gin_signature_extract_query(PG_FUNCTION_ARGS)
 	}
 	else
 	{
-		/* every row of the spec, for recheck: slow, but right */
+		/* all rows of the spec are rechecked: slow, but correct */
 		notice_every_row(fcinfo, &options, query);
 		keys = palloc(sizeof(Datum));
 		keys[0] = Int32GetDatum(spec_key(&query->signature.spec));
@@ -498,7 +488,7 @@ gin_signature_extract_query(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(keys);
 }
 
-/* Never true without recheck.  A key that may match counts as matching. */
+/* Whether enough keys match; GIN_MAYBE counts as a match. */
 static bool
 may_match(const GinTernaryValue *check, int32 nkeys, const Pointer *extra)
 {
@@ -522,7 +512,7 @@ PG_FUNCTION_INFO_V1(gin_signature_consistent);
 Datum
 gin_signature_consistent(PG_FUNCTION_ARGS)
 {
-	/* a bool is the ternary value of the same number */
+	/* a bool is a ternary value */
 	const GinTernaryValue *check = (GinTernaryValue *) PG_GETARG_POINTER(0);
 	int32		nkeys = PG_GETARG_INT32(3);
 	const Pointer *extra = (Pointer *) PG_GETARG_POINTER(4);

@@ -1,10 +1,10 @@
 /*
  * gin_cost.c
- *		Costs of look-ups: conditions as the planner knows them, and GIN.
+ *		Conditions known to the planner, and costs of look-ups by GIN.
  *
- * GIN's own estimate extracts the keys of a query that is a constant.  For any other
- * query, as in a join, it assumes one key, while there are some tens of them, or, for
- * simhashes at low thresholds, a thousand.  The statistics of the column know how many.
+ * GIN's own estimate extracts the keys of a constant query.  For any other query, as in a
+ * join, it assumes one key.  In fact there are tens of keys, or a thousand for simhashes at
+ * low thresholds.  The column's statistics have their number.
  */
 #include "postgres.h"
 
@@ -24,16 +24,16 @@
 #include "signature/sql/signature_query.h"
 #include "statistics/column_statistics.h"
 
-/* In cpu_operator_cost: a key, and a false candidate */
+/* Costs of a key and of a false candidate, in units of cpu_operator_cost */
 #define KEY_COST		200
 #define ROW_COST		400
 
-/* Assumed runs of a subquery of an outer row, which the planner does not know yet */
+/* Assumed executions of a correlated subquery, which the planner does not know yet */
 #define CORRELATED_LOOPS	100
 
 /* Conditions */
 
-/* The constant that an expression is, or can be folded to; or NULL. */
+/* Return the constant that an expression is or can be folded to, or NULL. */
 static Const *
 known(PlannerInfo *root, Expr *expr)
 {
@@ -96,7 +96,7 @@ is_of_outer_query(const PlannerInfo *root, int param)
 	return false;
 }
 
-/* True if an expression has a value of an outer query's row. */
+/* Whether an expression depends on a row of an outer query. */
 static bool
 has_outer_value(Node *node, void *root)
 {
@@ -131,7 +131,7 @@ index_uncached_pages(PlannerInfo *root, const IndexOptInfo *index, double pages,
 
 static compat_relation_hook_type previous_hook = NULL;
 
-/* True if the column is of our operator class, which has been used by now. */
+/* Whether a column has our operator class. */
 static bool
 is_signature_column(const IndexOptInfo *index, int column)
 {
@@ -147,7 +147,7 @@ is_signature_column(const IndexOptInfo *index, int column)
 	return flinfo.fn_addr == gin_signature_extract_value;
 }
 
-/* The keys of a look-up, and the rows that have one of them by chance. */
+/* Estimate the keys of a look-up, and the rows that have one of them by chance. */
 static void
 expect_keys(const GinSignatureOptions *options, const NearStatistics *statistics,
 			const IndexCondition *condition, double tuples, double *keys, double *rows)
@@ -167,7 +167,7 @@ expect_keys(const GinSignatureOptions *options, const NearStatistics *statistics
 		*rows = tuples;
 }
 
-/* Keys mostly are on a page of their own each, which later look-ups find in memory. */
+/* Cost of reading keys: mostly each is on a page of its own, which later look-ups find in memory. */
 static Cost
 pages_cost(PlannerInfo *root, const IndexOptInfo *index, double keys, double loops)
 {
@@ -177,7 +177,7 @@ pages_cost(PlannerInfo *root, const IndexOptInfo *index, double keys, double loo
 	return index_uncached_pages(root, index, Min(keys, index->pages), loops) * page_cost;
 }
 
-/* The cost of the keys of a condition, but for the first one. */
+/* Cost of all keys of a condition but the first, which GIN has counted. */
 static Cost
 keys_cost(PlannerInfo *root, const IndexOptInfo *index, int column, Node *query,
 		  double loops)
@@ -200,7 +200,7 @@ keys_cost(PlannerInfo *root, const IndexOptInfo *index, int column, Node *query,
 		(keys * KEY_COST + rows * ROW_COST) * cpu_operator_cost;
 }
 
-/* The query of a clause on a signature column; NULL for another column. */
+/* Return the query of a clause, or NULL if its column is not of our operator class. */
 static Node *
 clause_query(const IndexPath *path, const IndexClause *clause)
 {
@@ -212,7 +212,6 @@ clause_query(const IndexPath *path, const IndexClause *clause)
 	return get_rightop(condition->clause);
 }
 
-/* True if a clause is on a signature column. */
 static bool
 is_on_signatures(const IndexPath *path)
 {
@@ -251,7 +250,7 @@ gin_signature_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 	}
 }
 
-/* compat_relation_hook.  An estimate that another extension has set stays. */
+/* compat_relation_hook: set our estimate, unless another extension has set one. */
 static void
 relation_info(COMPAT_RELATION_PARAMETERS)
 {

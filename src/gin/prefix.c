@@ -2,18 +2,19 @@
  * prefix.c
  *		The order of features in which an index takes the prefix of a set.
  *
- * Any fixed order is right, see gin.c.  Hash order does not prefer rare features.  So an
- * index may have a list of frequent features, which come last.  A list has the upper 16
- * bits of hashes: 256 of them are as good as thousands of features, and one rare
- * feature in 256 comes last with them.
+ * Any fixed order is correct, see gin.c.  Hash order does not prefer rare features.  So an
+ * index may have a list of frequent features, which come last.  A list consists of the upper
+ * 16 bits of hashes.  With 256 of them, which stand for thousands of frequent features, one
+ * rare feature in 256 comes last too.
  *
- * Rows and queries need the same order, so the list is an option of the index.  Where
- * it no longer fits, the index is larger or has more false candidates; no row is lost.
+ * Rows and queries need the same order, so the list is an option of the index.  If the
+ * frequent features of a table change, the index grows or has more false candidates; no row
+ * is lost.
  *
- * A list as text has four hexadecimal digits for each prefix, in rising order.  The
- * server keeps it in pg_attribute, where a row that is longer than 2 kB is compressed
- * if it can be, and then CREATE INDEX fails (seen in 15.20, for any operator class with
- * a long option).  So a list has at most 1,536 characters.  In memory it is a bitmap.
+ * A list as text has four hexadecimal digits for each prefix, in rising order.  The server
+ * stores it in pg_attribute, and compresses rows of more than 2 kB; then CREATE INDEX fails
+ * (seen in 15.20, for any operator class with a long option).  So a list has at most 1,536
+ * characters.  In memory it is a bitmap.
  */
 #include "postgres.h"
 
@@ -56,7 +57,7 @@ is_frequent(FrequentFeatures list, uint64 hash)
 	return (list[prefix / 8] >> prefix % 8 & 1) != 0;
 }
 
-/* Append the hashes that are in the list, or are not, until there are `most`. */
+/* Append hashes that are listed, or those that are not, up to `most`; returns their number. */
 static uint64
 append_listed(const uint64 *hashes, uint64 n, FrequentFeatures list,
 			  bool listed, uint64 *to, uint64 have, uint64 most)
@@ -118,7 +119,7 @@ read_prefix(const char *list, uint32 *prefix)
 	return true;
 }
 
-/* Raise that the text is no list from `at` on. */
+/* Raise an error for a list that breaks a rule at `at`. */
 static void
 bad_list(const char *list, const char *at, const char *rule)
 {
@@ -150,7 +151,7 @@ feature_order_check_list(const char *list)
 	}
 }
 
-/* Raises nothing: a stored list has been checked. */
+/* A stored list has been checked, so nothing is raised. */
 Size
 feature_order_fill_list(const char *list, void *to)
 {
