@@ -2,7 +2,7 @@
 -- descriptive words
 
 CREATE TYPE word_set_round AS (words int, covered double precision, unstable double precision);
-COMMENT ON TYPE word_set_round IS 'words that a round of building a word set has left';
+COMMENT ON TYPE word_set_round IS 'words left by a round of building a word set';
 
 CREATE TYPE word_set AS (analysis text, words bigint[], thresholds real[], rounds word_set_round[]);
 COMMENT ON TYPE word_set IS 'descriptive words, and the share of a document above which each counts';
@@ -80,9 +80,9 @@ COMMENT ON AGGREGATE word_set_agg(regconfig, text, int) IS 'a set of descriptive
 CREATE FUNCTION descriptive_words(doc text, words word_set) RETURNS signature
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION descriptive_words(text, word_set) IS 'which words of a set a document uses often';
+COMMENT ON FUNCTION descriptive_words(text, word_set) IS 'words of a set that a document uses often';
 
 CREATE FUNCTION descriptive_words(config regconfig, doc text, words word_set) RETURNS signature
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
-COMMENT ON FUNCTION descriptive_words(regconfig, text, word_set) IS 'which words of a set a document uses often; a text search configuration makes its words';
+COMMENT ON FUNCTION descriptive_words(regconfig, text, word_set) IS 'words of a set that a document uses often; a text search configuration makes its words';

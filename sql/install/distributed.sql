@@ -16,10 +16,9 @@ CREATE FUNCTION _neardup_measure(neardup text, measure text, x text, y text) RET
         ELSE format('%s.%I(%s, %s)', neardup, measure, x, y) END;
 COMMENT ON FUNCTION _neardup_measure(text, text, text, text) IS 'function of neardup_pairs(): an expression of a measure of two expressions';
 
--- Creates a table of a query's rows: on one server by CREATE TABLE AS, in parallel if the
--- settings let it.  Else distribution has the arguments of create_distributed_table().
--- ANALYZE reads only the columns that joins compare: signatures would take longer than
--- the join.
+-- Creates a table of a query's rows.  On one server CREATE TABLE AS may run in parallel;
+-- otherwise distribution has the arguments of create_distributed_table().  ANALYZE reads
+-- only the columns that joins compare, since signatures would take longer than the join.
 CREATE FUNCTION _neardup_pairs_table(kind text, name text, distribution text, columns text, query text) RETURNS bigint
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -41,27 +40,27 @@ COMMENT ON FUNCTION _neardup_pairs_table(text, text, text, text, text) IS 'funct
 
 -- Distributed rows are joined in steps, each a table that the next one reads:
 --
---   rows      the id of each row and a hash of its signature; from here on equal
+--   rows      the id of each row and a hash of its signature; rows with equal
 --             signatures are one set;
 --   firsts    for each set the row with the least id, and the shards of near that have
---             rows of the set, and so will have its pairs in the result;
---   sets      sets with their signatures, which travel only now;
+--             rows of the set, which will compute its pairs;
+--   sets      sets with their signatures, which are sent only now;
 --   near      pairs of sets, in each shard that has rows of either;
 --   wanted    sets whose rows a shard needs for its pairs;
 --   members   in each shard the rows of the sets that it needs, and whether they are
---             its own; from these it makes its part of the result.
+--             its own; from these it computes its part of the result.
 --
--- So a set's rows go once to a shard, not once for each near set, and the pairs, which
--- may be many, do not travel at all.
+-- So a set's rows are sent to a shard once, not once for each near set.  Pairs, which may
+-- be many, are not sent at all.
 --
--- Sets meet by their size classes, or by rare features if one class has more sets than a
--- node's share.  A shard has neighbouring classes, so a set, which meets those of its
--- class and of the next, is mostly sent once.
+-- Sets are compared by their size classes, or by rare features if one class has more sets
+-- than a node's share.  A set is compared with those of its class and of the next.  A
+-- shard has neighbouring classes, so a set is mostly sent once.
 --
--- near has one shard a node, or a few for many rows: a set that two shards of one node
--- need goes over the network twice.  Each shard of the result belongs to a shard of near
--- on its node, where its rows stay.  Citus places a row by the hash of a value; here the
--- shard is known, and a value with that hash is searched once for each.
+-- near has one shard per node, or a few for many rows, since a set that two shards of one
+-- node need is sent twice.  Each shard of the result belongs to a shard of near on its
+-- node, so that its rows stay there.  Citus places a row by the hash of a value.  Here the
+-- shard is known, so one value whose hash is in its range is searched for each.
 CREATE FUNCTION _neardup_pairs_of_sets(neardup text, source_table text, id_column text, id_type regtype, sig_column text, place text,
                                        bounds text, similarity text, is_near text, equal_is_one boolean,
                                        schema text, result text, design text) RETURNS text
@@ -91,11 +90,11 @@ DECLARE
     keys int[] := '{0}';        -- values of near's column place, by shard
     lows int[];                 -- the least hash of each shard of the result,
     dealt int[];                -- and the shard of near that it belongs to
-    shard text := '0';          -- the shard of near where a row is made whose a is this id
+    shard text := '0';          -- expression: shard of near that computes pairs whose a is id
     signed text;                -- sets with their signatures
     of_sets boolean := true;    -- signatures have size classes and features
-    largest float8;             -- the share of the sets that one class has
-    starts bigint[];            -- the first class of each stretch of classes,
+    largest float8;             -- greatest share of sets in one class
+    starts bigint[];            -- first class of each stretch of classes,
     stretches int[];            -- and its shard
     nsets bigint;
     found bigint;               -- sets whose first row was found by id
@@ -104,8 +103,8 @@ DECLARE
 BEGIN
     EXECUTE format('SELECT %1$s._neardup_operator($1, ''<''), %1$s._neardup_operator($1, ''='')', neardup) INTO id_less, id_equal USING id_type;
 
-    -- If a second hash differs where the first is equal, try another seed.  Rows without
-    -- values are near to none, not even to equal rows; a sample of many features may have none.
+    -- If signatures with equal hashes differ in a second hash, try another seed.  Signatures
+    -- without values, which samples may be, are near none, not even equal ones.
     LOOP
         EXECUTE make_table INTO nrows USING kind, rows_table, by_set, 'set'::text,
             format('SELECT %1$s.signature_hash_extended(%2$s, %3$s::bigint) AS set, %1$s.signature_hash_extended(%2$s, %4$s::bigint) AS proof, %5$s AS id%6$s '
@@ -142,7 +141,7 @@ BEGIN
             SELECT *, row_number() OVER (ORDER BY node, low)::int - 1 AS number FROM placed WHERE near),
         of_node AS (
             SELECT node, array_agg(number ORDER BY number) AS numbers FROM near GROUP BY node),
-        -- a node's shards of the result belong in turns to its shards of near, or, if it has none, to all
+        -- assign a node's shards of the result in turn to its shards of near, or, if it has none, to all
         result AS (
             SELECT p.low, coalesce(n.numbers, (SELECT array_agg(number ORDER BY number) FROM near)) AS numbers,
                    row_number() OVER (PARTITION BY p.node ORDER BY p.low)::int - 1 AS number
@@ -153,7 +152,7 @@ BEGIN
         shard := format('(%L::int[])[width_bucket(worker_hash(id), %L::int[])]', dealt, lows);
     END IF;
 
-    -- Equal signatures become one set; the first row has the signature.
+    -- Equal signatures become one set, whose signature is read from its first row.
     IF place_too <> '' THEN
         EXECUTE format('SELECT format(''s.%%s %%s f.place AND '', $2, %s._neardup_operator(atttypid, ''='')) FROM pg_attribute '
                        'WHERE attrelid = $1::regclass AND quote_ident(attname) = $2', neardup) INTO at_place USING source_table, place;
@@ -177,7 +176,7 @@ BEGIN
     END IF;
 
     -- Divide the classes, in order, into stretches with equal shares of the features.  A row
-    -- that others changed may have a signature without a class.
+    -- changed meanwhile may have a signature without a class.
     IF design <> 'keys' THEN
         EXECUTE format('SELECT max(c.sets)::float8 / sum(c.sets)::float8, coalesce(sum(c.sets), 0), '
                        'array_agg(c.class ORDER BY c.class) FILTER (WHERE c.shard <> c.before AND c.class IS NOT NULL), '
@@ -200,7 +199,7 @@ BEGIN
         EXECUTE make_table INTO found USING kind, sets_table, by_set, 'set'::text, format('SELECT * FROM %s s', signed);
     END IF;
 
-    -- Each set must have found one row by its id.  Each statement has a new snapshot, so a row
+    -- Each set must find one row by its id.  Each statement has a new snapshot, so a row
     -- may have changed.
     EXECUTE format('SELECT count(*) FROM %s s WHERE %s AND %s.signature_hash_extended(s.sig, %s::bigint) = s.set',
                    sets_table, CASE design WHEN 'classes' THEN 's.home' ELSE 'true' END, neardup, seed) INTO unchanged;
@@ -216,8 +215,8 @@ BEGIN
     END IF;
 
     -- Pairs of sets: by classes in the shard of the greater class of the two, by keys where
-    -- the second signature is.  A set with many rows meets itself, unless equal sets are
-    -- always near.
+    -- the second signature is.  A set with many rows is compared with itself, unless equal
+    -- sets are always near.
     IF design = 'classes' THEN
         pairs := format('SELECT a.set AS a, b.set AS b, a.shards | b.shards AS shards, %1$s AS similarity FROM %2$s a JOIN %2$s b ON a.place = b.place AND %3$s AND %4$s',
                         similarity, sets_table, is_near,
@@ -337,7 +336,7 @@ BEGIN
             USING ERRCODE = 'datatype_mismatch', HINT = 'Make a generated column: sig signature GENERATED ALWAYS AS (shingles(body)) STORED.';
     END IF;
 
-    -- Qualify the result's name always: else a temporary table of that name would be found first.
+    -- Always qualify the result's name: otherwise a temporary table of that name would be found first.
     BEGIN
         names := parse_ident(result);
     EXCEPTION WHEN invalid_parameter_value THEN
@@ -405,7 +404,7 @@ END
 $$;
 COMMENT ON FUNCTION _neardup_pairs(regclass, name, name, double precision, text, text, text, text) IS 'function of neardup_pairs()';
 
--- its body is parsed here: the search path decides only where the result is created
+-- The body is parsed here: the search path decides only where the result is created.
 CREATE PROCEDURE neardup_pairs(source regclass, id name, sig name, threshold double precision,
                                result text, measure text = 'jaccard', INOUT design text = 'auto')
     LANGUAGE sql

@@ -72,7 +72,7 @@ CREATE FUNCTION _neardup_check_expression(argument text, expression text) RETURN
     LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION _neardup_check_expression(text, text) IS 'function of evaluate_methods(): raises an error unless a text is one expression';
 
--- SET restores the search path at the end.
+-- The SET clause restores the search path at the end.
 CREATE FUNCTION _neardup_run(statement text, path text) RETURNS double precision
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -153,8 +153,8 @@ COMMENT ON FUNCTION _neardup_evaluation_begin(text, text, text, text, text) IS '
 -- others; each threshold counts those that reach it.  For evaluate_methods(), where best is
 -- null, all pairs count at the only threshold.
 --
--- What the caller wrote runs with the caller's search path, in which anybody may have made
--- operators: in these statements all else is qualified.
+-- Statements with texts of the caller run with the caller's search path.  It may have
+-- operators of other users, so all other names in these statements are qualified.
 CREATE FUNCTION _neardup_evaluate(documents text, truth text, methods text[], thresholds double precision[], condition text,
                                   measures text[], best text, path text,
                                   OUT method text, OUT measure text, OUT threshold double precision,
@@ -218,7 +218,7 @@ BEGIN
         ANALYZE pg_temp.neardup_signatures;
 
         EXECUTE format('SELECT %s._neardup_measure($1, $2, $3, $4)', neardup) INTO value USING neardup, measure, 'a.neardup_signature'::text, 'b.neardup_signature'::text;
-        -- a method's own rule looks at no threshold: such pairs reach the greatest
+        -- a method's own rule ignores the threshold: its pairs reach the greatest one
         IF sweep AND measure = 'jaccard' THEN
             value := format('CASE WHEN %s.near_duplicate(a.neardup_signature, b.neardup_signature, 1::pg_catalog.float8) THEN 1::pg_catalog.float8 ELSE %s END', neardup, value);
         END IF;
@@ -253,8 +253,8 @@ END
 $$;
 COMMENT ON FUNCTION _neardup_evaluate(text, text, text[], double precision[], text, text[], text, text) IS 'function of evaluate_methods() and evaluate_thresholds()';
 
--- Unsafe in parallel: makes temporary tables.  The body is parsed here, and only passes the
--- caller's search path on.
+-- Unsafe in parallel, since it creates temporary tables.  The body is parsed here, and only
+-- passes the caller's search path.
 CREATE FUNCTION evaluate_methods(documents text, truth text, methods text[],
                                  thresholds double precision[] = '{0.8}', condition text = 'true',
                                  measures text[] = '{jaccard}',

@@ -6,7 +6,7 @@ CREATE FUNCTION gin_signature_extract_value(signature, internal, internal) RETUR
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION gin_signature_extract_value(signature, internal, internal) IS 'GIN support: keys of a row';
 
--- The argument is a signature_query; amvalidate wants the indexed type.
+-- The argument is a signature_query; amvalidate() requires the indexed type.
 CREATE FUNCTION gin_signature_extract_query(signature, internal, smallint, internal, internal, internal, internal) RETURNS internal
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;

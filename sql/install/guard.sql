@@ -18,8 +18,8 @@ CREATE FUNCTION _neardup_guard_definition(relation regclass, trigger name,
     LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION _neardup_guard_definition(regclass, name) IS 'function of neardup_guard_rows(): a guard in SQL, or the error that the next row would raise';
 
--- The names of key columns are qualified for ORDER BY: a column of the result may have the
--- same.  LEFT joins: the errors of the definition come first.
+-- Key columns are qualified in ORDER BY, since columns of the result may have the same
+-- names.  LEFT joins let errors of the definition come first.
 CREATE FUNCTION neardup_guard_rows(relation regclass, trigger name,
                                    OUT query text, OUT threshold double precision)
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
@@ -82,4 +82,4 @@ CREATE FUNCTION neardup_guard_skipped()
                    similarity double precision)
     AS 'MODULE_PATHNAME'
     LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 10;
-COMMENT ON FUNCTION neardup_guard_skipped() IS 'rows that a guard skipped in the last statement, each with the row that is there already';
+COMMENT ON FUNCTION neardup_guard_skipped() IS 'rows that a guard skipped in the last statement, each with its near-duplicate in the table';

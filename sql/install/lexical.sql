@@ -61,21 +61,21 @@ CREATE FUNCTION imatch(doc text, lexicon, lexicons int = 10, minimum int = 4,
                        analysis text = '') RETURNS signature
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION imatch(text, lexicon, int, int, double precision, double precision, double precision, bigint, text) IS 'hashes of the words of a document of middling rarity';
+COMMENT ON FUNCTION imatch(text, lexicon, int, int, double precision, double precision, double precision, bigint, text) IS 'hashes of the words of medium rarity of a document';
 
 CREATE FUNCTION imatch(config regconfig, doc text, lexicon, lexicons int = 10, minimum int = 4,
                        low double precision = 0.2, high double precision = 0.8,
                        removed double precision = 0.33, seed bigint = 0) RETURNS signature
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
-COMMENT ON FUNCTION imatch(regconfig, text, lexicon, int, int, double precision, double precision, double precision, bigint) IS 'hashes of the words of a document of middling rarity; a text search configuration makes the words';
+COMMENT ON FUNCTION imatch(regconfig, text, lexicon, int, int, double precision, double precision, double precision, bigint) IS 'hashes of the words of medium rarity of a document; a text search configuration makes the words';
 
 CREATE FUNCTION fuzzy_fingerprint(doc text, lexicon, schemes int = 3, analysis text = '') RETURNS signature
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION fuzzy_fingerprint(text, lexicon, int, text) IS 'which first letters a document uses more or less than the collection';
+COMMENT ON FUNCTION fuzzy_fingerprint(text, lexicon, int, text) IS 'first letters that a document uses more or less than the collection';
 
 CREATE FUNCTION fuzzy_fingerprint(config regconfig, doc text, lexicon, schemes int = 3) RETURNS signature
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
-COMMENT ON FUNCTION fuzzy_fingerprint(regconfig, text, lexicon, int) IS 'which first letters a document uses more or less than the collection; a text search configuration makes the words';
+COMMENT ON FUNCTION fuzzy_fingerprint(regconfig, text, lexicon, int) IS 'first letters that a document uses more or less than the collection; a text search configuration makes the words';

@@ -2,7 +2,7 @@
 -- lexicon
 
 CREATE TYPE lexicon;
-COMMENT ON TYPE lexicon IS 'the statistics of a corpus: how often each word occurs, and in how many documents';
+COMMENT ON TYPE lexicon IS 'statistics of a corpus: occurrences of each word, and documents that have it';
 
 CREATE FUNCTION lexicon_in(cstring) RETURNS lexicon
     AS 'MODULE_PATHNAME'

@@ -16,8 +16,8 @@ CREATE FUNCTION copied_cases(a text, b text, preset text = 'edited', min_length 
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 2;
 COMMENT ON FUNCTION copied_cases(text, text, text, int, double precision, text) IS 'cases of copying between two texts, each with all its passages';
 
--- The caller's search path is the query's, so all other names are qualified.  Costs of
--- distances leave out that a sequential scan has to fetch all signatures.
+-- The query runs with the caller's search path, so all other names are qualified.
+-- Sequential scans are disabled, since costs of distances omit fetching all signatures.
 CREATE FUNCTION find_sources(doc text, features signature, query text, preset text = 'edited', candidates int = 10,
                              min_length int = 150, min_share double precision = 0.2, analysis text = '')
     RETURNS TABLE (source_id text, a_start int, a_length int, b_start int, b_length int,
@@ -50,7 +50,7 @@ CREATE FUNCTION highlight(a text, b text, min_words int = 8, max_gap int = 8,
                           options text = '', analysis text = '') RETURNS text
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION highlight(text, text, int, int, text, text) IS 'a text as HTML, with the passages marked that it shares with another';
+COMMENT ON FUNCTION highlight(text, text, int, int, text, text) IS 'a text as HTML that marks the passages it shares with another';
 
 CREATE FUNCTION passages_html(a text, b text, min_words int = 8, max_gap int = 8,
                               a_title text = 'First text', b_title text = 'Second text',
@@ -67,7 +67,7 @@ CREATE FUNCTION copied_sections(a text[], b text, block int = 50,
                                 OUT share double precision, OUT is_copied boolean) RETURNS SETOF record
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 10;
-COMMENT ON FUNCTION copied_sections(text[], text, int, double precision, double precision, double precision, boolean, text) IS 'sections of a document that were copied from another, by their blocks, and whether the document was';
+COMMENT ON FUNCTION copied_sections(text[], text, int, double precision, double precision, double precision, boolean, text) IS 'copied blocks of each section of a document, and which sections, or the document, were copied';
 
 CREATE FUNCTION boilerplate(doc text, lexicon, min_documents int = 10,
                             OUT start int, OUT length int, OUT words int, OUT documents bigint) RETURNS SETOF record

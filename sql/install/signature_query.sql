@@ -67,7 +67,7 @@ CREATE OPERATOR %% (
     LEFTARG = signature_query, RIGHTARG = signature_query, FUNCTION = signature_queries_match,
     COMMUTATOR = %%, RESTRICT = neardup_sel, JOIN = neardup_joinsel
 );
-COMMENT ON OPERATOR %% (signature_query, signature_query) IS 'each meets the condition of the other: for exclusion constraints';
+COMMENT ON OPERATOR %% (signature_query, signature_query) IS 'each satisfies the condition of the other, for exclusion constraints';
 
 -- Errors of exclusion constraints show this: a query without the signature's values
 CREATE TYPE signature_query_key;

@@ -7,10 +7,10 @@ CREATE FUNCTION neardup_components(OUT component text, OUT version text) RETURNS
     LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 40;
 COMMENT ON FUNCTION neardup_components() IS 'components that decide the words of a text, each with a hash of its behaviour, and the version of ICU';
 
--- Dumps have its rows.  No key: a restore adds them to those of CREATE EXTENSION.
+-- Dumps contain its rows.  There is no key, since a restore adds them to those of CREATE EXTENSION.
 CREATE TABLE neardup_recorded_versions (component text NOT NULL, version text NOT NULL);
--- with an identity rows can be deleted if all tables are published; a restore may have
--- added equal rows
+-- A replica identity lets rows be deleted if all tables are published; a restore may have
+-- added equal rows.
 ALTER TABLE neardup_recorded_versions REPLICA IDENTITY FULL;
 COMMENT ON TABLE neardup_recorded_versions IS 'versions of the components that made stored signatures';
 COMMENT ON COLUMN neardup_recorded_versions.component IS 'name, as in neardup_components()';
@@ -51,7 +51,7 @@ BEGIN
         INTO compared, outdated;
 END
 $$;
-COMMENT ON FUNCTION neardup_outdated(regclass, name, text, double precision) IS 'number of rows of a table, or of a sample of its pages, whose signature would now be another';
+COMMENT ON FUNCTION neardup_outdated(regclass, name, text, double precision) IS 'number of rows of a table, or of a sample of its pages, whose signature would now differ';
 
 CREATE FUNCTION neardup_accept_versions(force boolean DEFAULT false) RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

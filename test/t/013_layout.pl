@@ -196,7 +196,7 @@ my @budgets = (
 	[ 2215, 2215, qw(document) ],
 	[ 4546, 4546, qw(methods) ],
 	[ 3228, 3228, qw(lexicon) ],
-	[ 1593, 1593, qw(gin) ],
+	[ 1584, 1584, qw(gin) ],
 	[ 9500, 9500, qw(index) ],
 	[ 8500, 8500, qw(join/engine) ],
 	[ 3400, 3400, qw(join/algorithms join/classic) ],
@@ -223,7 +223,7 @@ foreach my $budget (@budgets)
 }
 is(join("\n", @over), '', 'every folder keeps its budget of lines');
 # The goals are 62,000 and 260.
-cmp_ok($total, '<=', 61140, 'the source keeps its budget of lines');
+cmp_ok($total, '<=', 61131, 'the source keeps its budget of lines');
 cmp_ok(scalar keys %lines, '<=', 214, 'and of files');
 
 done_testing();
