@@ -76,15 +76,7 @@ guard_create(MemoryContext parent, Relation rel, const Trigger *trigger)
 	return guard;
 }
 
-/* True if the guard is of that trigger, and its list of partitions is current. */
-static bool
-is_current(const Guard *guard, const Trigger *trigger)
-{
-	return guard->tgoid == trigger->tgoid &&
-		!(guard->partitions != NULL && guard->partitions->stale);
-}
-
-/* Return the guard of this call site, that of the last row if it is current. */
+/* Return the guard of this call site, that of the last row unless partitions changed. */
 static Guard *
 call_site_guard(FmgrInfo *flinfo, Relation rel, const Trigger *trigger)
 {
@@ -92,7 +84,8 @@ call_site_guard(FmgrInfo *flinfo, Relation rel, const Trigger *trigger)
 
 	if (guard != NULL && guard->partitions != NULL)
 		AcceptInvalidationMessages();
-	if (guard != NULL && !is_current(guard, trigger))
+	if (guard != NULL && (guard->tgoid != trigger->tgoid ||
+						  (guard->partitions != NULL && guard->partitions->stale)))
 	{
 		flinfo->fn_extra = NULL;
 		MemoryContextDelete(guard->memory);

@@ -35,19 +35,7 @@
 
 /* Values of a row */
 
-/* Return the generation expression of a column; it uses no generated column. */
-static Node *
-generation_expression(Relation rel, AttrNumber attno)
-{
-	Node	   *expr = build_column_default(rel, attno);
-
-	if (expr == NULL)
-		elog(ERROR, "no generation expression found for column number %d of table \"%s\"",
-			 attno, RelationGetRelationName(rel));
-	return expr;
-}
-
-/* Replace generated columns by their generation expressions. */
+/* Replace generated columns by their generation expressions, which use no generated column. */
 static Node *
 expand_generated(Node *node, void *context)
 {
@@ -69,7 +57,7 @@ expand_generated(Node *node, void *context)
 					 errdetail("The index expression takes the whole row, and generated columns have no value before the row is stored."),
 					 errhint("Name columns in the index expression.")));
 		if (attno > 0 && TupleDescAttr(desc, attno - 1)->attgenerated)
-			return generation_expression(rel, attno);
+			return build_column_default(rel, attno);
 		return copyObject(node);
 	}
 	return expression_tree_mutator(node, expand_generated, context);
@@ -89,18 +77,6 @@ index_expression(Relation index, AttrNumber keyno)
 	return list_nth(RelationGetIndexExpressions(index), n);
 }
 
-/* Return the columns of an expression; NULL if it takes the whole row. */
-static Bitmapset *
-expression_inputs(Node *expr)
-{
-	Bitmapset  *attnos = NULL;
-
-	pull_varattnos(expr, 1, &attnos);
-	if (bms_is_member(InvalidAttrNumber - FirstLowInvalidHeapAttributeNumber, attnos))
-		return NULL;
-	return attnos;
-}
-
 /* Make a value of a column, computed by an expression if that is not NULL. */
 static GuardValue
 make_value(AttrNumber attno, Node *expr)
@@ -113,7 +89,10 @@ make_value(AttrNumber attno, Node *expr)
 										  FirstLowInvalidHeapAttributeNumber);
 	else
 	{
-		value.inputs = expression_inputs(expr);
+		pull_varattnos(expr, 1, &value.inputs);
+		/* if it takes the whole row, any change counts */
+		if (bms_is_member(InvalidAttrNumber - FirstLowInvalidHeapAttributeNumber, value.inputs))
+			value.inputs = NULL;
 		value.expr = (Expr *) expr;
 		value.memory = CurrentMemoryContext;
 	}
@@ -131,7 +110,7 @@ guard_column_value(Relation rel, AttrNumber attno, bool before)
 
 	/* 'v': a virtual column, from version 18 on, is never stored */
 	return make_value(attno, generated == 'v' || (before && generated) ?
-					  generation_expression(rel, attno) : NULL);
+					  build_column_default(rel, attno) : NULL);
 }
 
 /* Return how to read the predicate of an index; without an expression if it has none. */
@@ -207,21 +186,6 @@ guard_index_value(Relation rel, Oid indexid, AttrNumber keyno, bool before)
 }
 
 /*
- * Compile an expression.  This is done for the first row only, as it computes constants with
- * functions that the table's owner may have written.
- */
-static void
-compile(GuardValue *value)
-{
-	MemoryContext caller = MemoryContextSwitchTo(value->memory);
-
-	Assert(value->expr != NULL && value->state == NULL);
-
-	value->state = ExecInitExpr(expression_planner(value->expr), NULL);
-	MemoryContextSwitchTo(caller);
-}
-
-/*
  * Return a value of a row, not detoasted, in the current memory context or in the row.
  * May use the memory of econtext.
  */
@@ -232,7 +196,16 @@ guard_value(GuardValue *value, TupleTableSlot *row, ExprContext *econtext, bool 
 	if (value->expr == NULL)
 		return slot_getattr(row, value->attno, isnull);
 	if (value->state == NULL)
-		compile(value);
+	{
+		MemoryContext caller = MemoryContextSwitchTo(value->memory);
+
+		/*
+		 * not before: this computes constants, perhaps with functions of the
+		 * table's owner
+		 */
+		value->state = ExecInitExpr(expression_planner(value->expr), NULL);
+		MemoryContextSwitchTo(caller);
+	}
 	econtext->ecxt_scantuple = row;
 	return ExecEvalExpr(value->state, econtext, isnull);
 }
@@ -353,25 +326,6 @@ satisfies(GuardValue *predicate, TupleTableSlot *row, ExprContext *econtext)
 	return !isnull && DatumGetBool(value);
 }
 
-/*
- * Note the new row's values of the scope, which may point into the row or be
- * in the current memory context.  False if the row does not satisfy the
- * predicate of the index, so that it is not guarded.
- */
-static bool
-enter_scope(Guard *guard, TupleTableSlot *row)
-{
-	if (!satisfies(&guard->predicate, row, guard->row))
-		return false;
-	for (int i = 0; i < guard->nscope; i++)
-	{
-		GuardScope *scope = &guard->scope[i];
-
-		scope->value = guard_value(&guard->columns[i], row, guard->row, &scope->isnull);
-	}
-	return true;
-}
-
 /* Return a hash of the scope that was noted last. */
 uint64
 guard_scope_hash(Guard *guard)
@@ -413,19 +367,6 @@ guard_scope_contains(Guard *guard, GuardTable *table)
 												 scope->value, value)))
 			return false;
 	}
-	return true;
-}
-
-/* True if two versions of a row have the same inputs of predicate and scope. */
-static bool
-scope_unchanged(const Guard *guard, TupleTableSlot *before, TupleTableSlot *after)
-{
-	if (guard->predicate.expr != NULL &&
-		!guard_value_unchanged(&guard->predicate, before, after))
-		return false;
-	for (int i = 0; i < guard->nscope; i++)
-		if (!guard_value_unchanged(&guard->columns[i], before, after))
-			return false;
 	return true;
 }
 
@@ -498,8 +439,11 @@ guard_new_signature(Guard *guard, TupleTableSlot *row)
 	Datum		value;
 	Signature  *sig;
 
-	if (!enter_scope(guard, row))
+	if (!satisfies(&guard->predicate, row, guard->row))
 		return NULL;
+	for (int i = 0; i < guard->nscope; i++)
+		guard->scope[i].value = guard_value(&guard->columns[i], row, guard->row,
+											&guard->scope[i].isnull);
 	value = guard_value(&guard->key, row, guard->row, &isnull);
 	if (isnull)
 		return NULL;
@@ -516,8 +460,12 @@ guard_signature_unchanged(Guard *guard, TupleTableSlot *before, TupleTableSlot *
 	bool		old_null;
 	bool		new_null;
 
-	if (!scope_unchanged(guard, before, after))
+	if (guard->predicate.expr != NULL &&
+		!guard_value_unchanged(&guard->predicate, before, after))
 		return false;
+	for (int i = 0; i < guard->nscope; i++)
+		if (!guard_value_unchanged(&guard->columns[i], before, after))
+			return false;
 	if (guard_value_unchanged(&guard->key, before, after))
 		return true;
 	old = guard_value(&guard->own->key, before, guard->row, &old_null);

@@ -308,35 +308,22 @@ guard_wait(Relation rel, const SnapshotData *dirty, ItemPointerData tid)
 						  dirty->xmax, rel, &tid, XLTW_RecheckExclusionConstr);
 }
 
-/* Wait for the transaction that is changing the row in the slot. */
-static void
-wait_for_row(ConflictScan *scan)
-{
-	ItemPointerData tid = scan->table->slot->tts_tid;
-
-	ExecClearTuple(scan->table->slot);
-	guard_wait(scan->rel, &scan->dirty, tid);
-}
-
 /* Search one table until there is no transaction to wait for. */
 static bool
 search_table(ConflictScan *scan, ScanKey keys)
 {
 	for (;;)
 	{
-		switch (scan_table(scan, keys))
-		{
-			case FOUND:
-				return true;
-			case IN_PROGRESS:
-				wait_for_row(scan);
-				break;
-			case MOVED:
-				break;
-			case NOTHING:
-				ExecClearTuple(scan->table->slot);
-				return false;
-		}
+		Outcome		outcome = scan_table(scan, keys);
+		ItemPointerData tid = scan->table->slot->tts_tid;
+
+		if (outcome == FOUND)
+			return true;
+		ExecClearTuple(scan->table->slot);
+		if (outcome == NOTHING)
+			return false;
+		if (outcome == IN_PROGRESS)
+			guard_wait(scan->rel, &scan->dirty, tid);
 	}
 }
 

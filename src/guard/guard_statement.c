@@ -186,18 +186,6 @@ new_row_of(Check *check, TupleTableSlot *slot)
 	return live;
 }
 
-/* Estimate the number of rows of a table. */
-static double
-rows_of(Relation rel)
-{
-	BlockNumber pages;
-	double		rows;
-	double		all_visible;
-
-	estimate_rel_size(rel, NULL, &pages, &rows, &all_visible);
-	return rows;
-}
-
 /* Count a new row that is refused, and describe the first one. */
 static void
 note_refusal(Check *check, TupleTableSlot *row, const GuardMatch *match)
@@ -218,13 +206,6 @@ knows_enough(const Check *check)
 }
 
 /* Row by row */
-
-static bool
-look_ups_pay(const Check *check)
-{
-	return check->guard->own->searchable &&
-		(double) check->rows.n * ROWS_PER_LOOK_UP < check->table_rows;
-}
 
 /*
  * Look up the new rows, in mode reject up to the first refusal.  False if this turns out to take
@@ -311,18 +292,6 @@ add_row(Check *check, JoinSide side, TupleTableSlot *slot)
 	setjoin_add(check->join, side, set, n, &row, sizeof(PlacedRow));
 }
 
-/* Add a version of a row to the join. */
-static void
-visit_row(Check *check, TupleTableSlot *slot)
-{
-	TupleTableSlot *new = new_row_of(check, slot);
-
-	if (may_be_there(check, slot))
-		add_row(check, SIDE_INNER, slot);
-	if (new != NULL)
-		add_row(check, SIDE_OUTER, new);
-}
-
 static void
 begin_join(Check *check)
 {
@@ -371,8 +340,13 @@ read_table(Check *check)
 	MemoryContextSwitchTo(row);
 	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
 	{
+		TupleTableSlot *new = new_row_of(check, slot);
+
 		CHECK_FOR_INTERRUPTS();
-		visit_row(check, slot);
+		if (may_be_there(check, slot))
+			add_row(check, SIDE_INNER, slot);
+		if (new != NULL)
+			add_row(check, SIDE_OUTER, new);
 		ResetExprContext(check->guard->row);
 	}
 	ExecClearTuple(slot);
@@ -398,15 +372,6 @@ enter_row(Check *check, ItemPointerData tid)
 	return check->scan.sig != NULL;
 }
 
-/* Note a row that another transaction is changing. */
-static void
-note_busy(Check *check, ItemPointerData tid)
-{
-	check->again = true;
-	check->busy = check->scan.dirty;
-	check->busy_row = tid;
-}
-
 /* True if the new row of the scan is near to the other, which is live. */
 static bool
 compare_row(Check *check, ItemPointerData other)
@@ -427,7 +392,9 @@ compare_row(Check *check, ItemPointerData other)
 		return false;
 	if (!TransactionIdIsValid(scan->dirty.xmin) && !TransactionIdIsValid(scan->dirty.xmax))
 		return true;
-	note_busy(check, other);
+	check->again = true;
+	check->busy = scan->dirty;
+	check->busy_row = other;
 	return false;
 }
 
@@ -597,6 +564,9 @@ guard_check_statement(Guard *guard, TriggerData *trigdata)
 		trigdata->tg_oldtable : NULL
 	};
 	MemoryContext row = CurrentMemoryContext;
+	BlockNumber pages;
+	double		all_visible;
+	bool		look_ups_pay;
 
 	check.context = AllocSetContextCreate(guard->memory, "statement's check",
 										  ALLOCSET_DEFAULT_SIZES);
@@ -605,8 +575,11 @@ guard_check_statement(Guard *guard, TriggerData *trigdata)
 	check.rows.before = compat_make_slot(desc, &TTSOpsMinimalTuple);
 	MemoryContextSwitchTo(row);
 	note_new(&check);
-	check.table_rows = check.rows.n > 0 ? rows_of(check.rel) : 0;
-	if (check.rows.n > 0 && !(look_ups_pay(&check) && look_up_new(&check)))
+	if (check.rows.n > 0)
+		estimate_rel_size(check.rel, NULL, &pages, &check.table_rows, &all_visible);
+	look_ups_pay = guard->own->searchable &&
+		(double) check.rows.n * ROWS_PER_LOOK_UP < check.table_rows;
+	if (check.rows.n > 0 && !(look_ups_pay && look_up_new(&check)))
 		join_new(&check);
 	report(&check, trigdata->tg_trigger);
 	rewind_rows(&check);

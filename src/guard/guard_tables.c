@@ -157,12 +157,6 @@ key_options(Relation index, AttrNumber keyno)
 	return gin_signature_options(RelationGetIndexAttOptions(index, false)[keyno - 1]);
 }
 
-static bool
-is_partial(Relation index)
-{
-	return !heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL);
-}
-
 /* Return the first fault of a key column of our operator class. */
 static Fault
 key_fault(Relation index, AttrNumber keyno, double threshold)
@@ -346,8 +340,8 @@ consider_index(const Guard *guard, Relation index, AttrNumber attno,
 
 		if (index->rd_index->indkey.values[i] != attno || !is_signature_key(index, keyno))
 			continue;
-		merit.fault = is_partial(index) ? FAULT_PARTIAL :
-			key_fault(index, keyno, guard->threshold);
+		merit.fault = heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL) ?
+			key_fault(index, keyno, guard->threshold) : FAULT_PARTIAL;
 		merit.served = guard_scope_served(guard, table, index);
 		merit.built_for = index_is_neardup(index) ? FASTEST :
 			key_options(index, keyno).threshold;

@@ -105,54 +105,32 @@ append_to_last(Relation index, const IndexMeta *meta, const IndexedRow *row)
 	return done;
 }
 
-/* The buffer of the next page of the ring, locked. */
-static Buffer
-next_page(Relation index, const IndexMeta *meta)
-{
-	Buffer		buffer;
-
-	if (meta->pending_kept < meta->pending_first)
-		buffer = page_pin(index, meta->pending[meta->pending_kept % MAX_PENDING_PAGES]);
-	else
-		buffer = ReadBuffer(index, extend_index(index));
-	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-	return buffer;
-}
-
 /* Append to a new page.  The caller holds an exclusive lock on the metapage. */
 static void
 append_to_new(Relation index, Buffer metabuffer, const IndexedRow *row)
 {
-	Buffer		buffer = next_page(index, META_OF(BufferGetPage(metabuffer)));
+	IndexMeta  *meta = META_OF(BufferGetPage(metabuffer));
+	bool		reused = meta->pending_kept < meta->pending_first;
+	Buffer		buffer;
 	GenericXLogState *state = GenericXLogStart(index);
-	IndexMeta  *meta;
 	Page		page;
 	Appended	appended;
 
+	buffer = reused ?
+		page_pin(index, meta->pending[meta->pending_kept % MAX_PENDING_PAGES]) :
+		ReadBuffer(index, extend_index(index));
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	meta = META_OF(GenericXLogRegisterBuffer(state, metabuffer, 0));
 	page = GenericXLogRegisterBuffer(state, buffer, GENERIC_XLOG_FULL_IMAGE);
 	page_init(page, PAGE_PENDING, PENDING_OWNER(meta->pending_end));
 	append_to(page, row, &appended);
 	page_apply(page, appended.changes, appended.n);
-	if (meta->pending_kept < meta->pending_first)
-		meta->pending_kept++;
+	meta->pending_kept += reused;
 	Assert(meta->pending_end - meta->pending_kept < MAX_PENDING_PAGES);
 	meta->pending[meta->pending_end++ % MAX_PENDING_PAGES] =
 		BufferGetBlockNumber(buffer);
 	GenericXLogFinish(state);
 	UnlockReleaseBuffer(buffer);
-}
-
-/* Append without a change of the metapage. */
-static bool
-insert_shared(Relation index, Buffer metabuffer, const IndexedRow *row)
-{
-	bool		done;
-
-	LockBuffer(metabuffer, BUFFER_LOCK_SHARE);
-	done = append_to_last(index, meta_of(index, BufferGetPage(metabuffer)), row);
-	LockBuffer(metabuffer, BUFFER_LOCK_UNLOCK);
-	return done;
 }
 
 /* Append, perhaps to a new page; false if the ring is full.  *used is set to its pages. */
@@ -204,20 +182,6 @@ collect_rows(Relation index, const IndexMeta *meta, Batch *batch)
 	pfree(page);
 }
 
-/* Close the pending pages, and take a number for the segment. */
-static uint64
-close_pages(Relation index)
-{
-	Buffer		buffer;
-	GenericXLogState *xlog;
-	IndexMeta  *meta = meta_begin_change(index, &buffer, &xlog);
-	uint64		owner = meta->next_owner++;
-
-	meta->pending_closed = meta->pending_end;
-	meta_finish_change(buffer, xlog);
-	return owner;
-}
-
 /*
  * Make a segment of the pending rows, and of `extra` unless it is NULL; returns its
  * weight.  The caller holds the merge lock.
@@ -226,6 +190,8 @@ static uint64
 flush(Relation index, const IndexedRow *extra)
 {
 	PageStore	store = {.index = index};
+	Buffer		buffer;
+	GenericXLogState *xlog;
 	IndexMeta  *meta;
 	SegmentInfo segment = {0};
 	Batch	   *batch;
@@ -233,7 +199,10 @@ flush(Relation index, const IndexedRow *extra)
 	uint64		weight = 0;
 
 	segments_make_room(index);
-	owner = close_pages(index);
+	meta = meta_begin_change(index, &buffer, &xlog);
+	owner = meta->next_owner++;
+	meta->pending_closed = meta->pending_end;
+	meta_finish_change(buffer, xlog);
 	meta = meta_read(index);
 	Assert(owner < meta->next_owner && meta->pending_first <= meta->pending_closed);
 	batch = batch_create();
@@ -299,7 +268,9 @@ pending_insert(Relation index, const IndexedRow *row)
 		return;
 	}
 	metabuffer = ReadBuffer(index, META_BLOCK);
-	done = insert_shared(index, metabuffer, row);
+	LockBuffer(metabuffer, BUFFER_LOCK_SHARE);
+	done = append_to_last(index, meta_of(index, BufferGetPage(metabuffer)), row);
+	LockBuffer(metabuffer, BUFFER_LOCK_UNLOCK);
 	while (!done)
 	{
 		done = insert_exclusive(index, metabuffer, row, &used);

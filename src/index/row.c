@@ -31,12 +31,6 @@ spec_indexes_sketch(const SignatureSpec *spec)
 	return method_info(spec->method)->most_similar != NULL;
 }
 
-bool
-spec_indexes_value(const SignatureSpec *spec)
-{
-	return method_info(spec->method)->similar_values != NULL;
-}
-
 /* The hashes of a sketch's places, rising, palloc'd. */
 static const uint64 *
 place_hashes(const Signature *sig, uint64 *n)
@@ -250,7 +244,7 @@ indexed_row_set(IndexedRow *row, const Signature *sig)
 	row->keys = signature_keys(sig, &row->nkeys, &size);
 	row->size = spec_indexes_vector(&sig->spec) ? vector_size(sig) : size;
 	row->order = keys_order(row->keys, row->nkeys);
-	if (spec_indexes_value(&sig->spec) && size > 0)
+	if (method_info(sig->spec.method)->similar_values != NULL && size > 0)
 		row->order = sig->values[0];
 	if (spec_indexes_vector(&sig->spec))
 		row->order = (row->order & ~UINT64CONST(0xffff)) | vector_peak(sig);

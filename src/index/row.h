@@ -32,9 +32,6 @@ extern bool spec_indexes_vector(const SignatureSpec *spec);
 /* True if it is a sketch, whose estimate is bounded by the keys that two share. */
 extern bool spec_indexes_sketch(const SignatureSpec *spec);
 
-/* True if it is a sketch of one value, which is the order of its row. */
-extern bool spec_indexes_value(const SignatureSpec *spec);
-
 /* The keys of a signature, rising, palloc'd; *size is its features, or places of a sketch. */
 extern uint32 *signature_keys(const Signature *sig, uint32 *nkeys, uint64 *size);
 

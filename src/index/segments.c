@@ -344,8 +344,9 @@ do_step(Relation index, const IndexMeta *meta, int number, uint64 most)
 
 /* Segments of one tier are of about the same size. */
 static int
-tier_of(uint64 weight)
+tier(const SegmentInfo *segment)
 {
+	uint64		weight = segment_weight(segment);
 	int			result = 0;
 
 	for (; weight >= MIN_TIER; weight /= TIER_FACTOR)
@@ -398,12 +399,6 @@ merge_do_step(Relation index, uint64 most_postings)
 }
 
 /* Choosing segments to merge */
-
-static int
-tier(const SegmentInfo *segment)
-{
-	return tier_of(segment_weight(segment));
-}
 
 static int
 compare_weight(const void *a, const void *b)

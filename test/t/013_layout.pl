@@ -197,12 +197,12 @@ my @budgets = (
 	[ 4546, 4546, qw(methods) ],
 	[ 3228, 3228, qw(lexicon) ],
 	[ 1584, 1584, qw(gin) ],
-	[ 9500, 9500, qw(index) ],
+	[ 9444, 9444, qw(index) ],
 	[ 8500, 8500, qw(join/engine) ],
 	[ 3400, 3400, qw(join/algorithms join/classic) ],
 	[ 4300, 4300, qw(join/node) ],
 	[ 2200, 2200, qw(planner statistics) ],
-	[ 4400, 4400, qw(guard) ],
+	[ 4187, 4187, qw(guard) ],
 	[ 2976, 2976, qw(groups) ],
 	[ 4185, 4185, qw(passages) ],
 	[ 563, 563, qw(evaluation) ]);
@@ -223,7 +223,7 @@ foreach my $budget (@budgets)
 }
 is(join("\n", @over), '', 'every folder keeps its budget of lines');
 # The goals are 62,000 and 260.
-cmp_ok($total, '<=', 61131, 'the source keeps its budget of lines');
+cmp_ok($total, '<=', 60983, 'the source keeps its budget of lines');
 cmp_ok(scalar keys %lines, '<=', 214, 'and of files');
 
 done_testing();
