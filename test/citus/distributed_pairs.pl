@@ -18,7 +18,7 @@ chomp $sharedir;
 plan skip_all => "Citus is not installed ($sharedir/extension/citus.control)"
   unless -f "$sharedir/extension/citus.control";
 
-# Starts a server that other nodes reach by the loopback address.
+# Start a server that other nodes reach by the loopback address.
 sub start_node
 {
 	my ($name) = @_;
@@ -50,8 +50,8 @@ $node->safe_psql('postgres', "SELECT citus_add_node('127.0.0.1', " . $_->port . 
 is( $node->safe_psql('postgres', 'SELECT count(*) FROM citus_get_active_worker_nodes()'),
 	2, 'there are two workers');
 
-# Documents, once in a table of the coordinator and once distributed; ids are
-# the distribution column or they are not.
+# Documents, once in a table of the coordinator and once distributed, by the ids or by
+# another column.
 $node->safe_psql('postgres',
 	slurp_file(dirname(__FILE__) . '/../sql/shared/random_sets.sql'));
 $node->safe_psql(
@@ -121,8 +121,8 @@ for my $measure (['jaccard', 'similarity(a.sig, b.sig)', 0.8],
 is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_class WHERE relname ~ '^pairs_.*_[a-z]'}),
 	0, 'what was made on the way is gone');
 
-# The result has more shards than there are spots, fewer, or one; ids are texts,
-# and names of any kind
+# The result has more shards than nodes, fewer, or one; ids are texts, with names of any
+# kind
 $node->safe_psql(
 	'postgres', q{
 CREATE TABLE "Docs of {id} 'x'" (tenant int, "the {sig}" text, "Sig" signature);
@@ -178,7 +178,7 @@ is( $node->safe_psql('postgres', q{
 		SELECT count(DISTINCT cluster), sum(id * representative) FROM near_duplicate_groups('SELECT id, sig FROM local_docs', 0.8, 'jaccard', 'connected') WHERE size > 1}),
 	'groups of the pairs');
 
-# Aggregates: each node its part, but where the labels are of any type
+# Aggregates: in parts on the nodes, except with labels of any type
 $node->safe_psql(
 	'postgres', q{
 CREATE TABLE lexicons (id int, tenant int, words lexicon);
@@ -212,7 +212,7 @@ for my $call (
 		qr/worker_(binary_)?partial_agg/, "$call in two phases");
 }
 
-# What doc/distributed.md says of joins
+# Joins in doc/distributed.md
 is( $node->safe_psql('postgres', 'SELECT count(*) FROM docs a JOIN everywhere b ON near_duplicate(a.sig, b.sig, 0.8)'),
 	$node->safe_psql('postgres', 'SELECT count(*) FROM local_docs a JOIN local_docs b ON near_duplicate(a.sig, b.sig, 0.8)'),
 	'a distributed table with a reference table');
@@ -223,8 +223,8 @@ is( $node->safe_psql('postgres', 'SELECT count(*) FROM tenants a JOIN tenants b 
 	$node->safe_psql('postgres', 'SELECT count(*) FROM local_docs a JOIN local_docs b ON a.tenant = b.tenant AND near_duplicate(a.sig, b.sig, 0.8)'),
 	'within tenants');
 
-# The operators ask for a setting, which other nodes have by the database or by a SET that
-# Citus passes on.
+# The operators read a setting, which other nodes have from the database or from a SET
+# that Citus propagates.
 my $near_to = q{sig % (SELECT sig FROM local_docs WHERE id = 14)};
 my $expected = $node->safe_psql('postgres', "SET neardup.threshold = 0.4; SELECT count(*) FROM local_docs WHERE $near_to");
 isnt($expected, $node->safe_psql('postgres', "SELECT count(*) FROM local_docs WHERE $near_to"),

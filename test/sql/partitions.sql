@@ -28,7 +28,7 @@ INSERT INTO parts SELECT * FROM docs;
 CREATE TABLE one_part (LIKE parts) PARTITION BY RANGE (id);
 CREATE TABLE one_part_1 PARTITION OF one_part FOR VALUES FROM (1) TO (100);
 INSERT INTO one_part SELECT * FROM docs;
--- By kind, which a join may ask to be equal
+-- By kind, which a join may compare for equality
 CREATE TABLE kinds (LIKE parts) PARTITION BY LIST (kind);
 CREATE TABLE kind_0 PARTITION OF kinds FOR VALUES IN (0);
 CREATE TABLE kind_1 PARTITION OF kinds FOR VALUES IN (1);
@@ -105,7 +105,7 @@ SELECT a.title, b.kind FROM parts a JOIN parts b ON near_duplicate(a.sig, b.sig,
 \i :file
 SELECT plan($$SELECT a.title, b.id FROM united_some a JOIN united_some b ON near_duplicate(a.sig, b.sig, 0.8)$$, 'VERBOSE, COSTS OFF');
 
--- Parts by themselves, where their key is in the condition
+-- Partition by partition, if their key is in the condition
 SET enable_partitionwise_join = on;
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
@@ -117,11 +117,11 @@ SELECT self, same FROM self_join('SELECT a.id FROM kinds a WHERE NOT EXISTS (SEL
 SELECT self, same FROM self_join('SELECT a, b FROM parts a JOIN parts b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id = b.id');
 RESET enable_partitionwise_join;
 
--- Signatures are made once
+-- Signatures are computed once
 SELECT count(*) FROM parts a JOIN parts b ON near_duplicate(signed(a.body), signed(b.body), 0.8);
 SELECT last_value = (SELECT count(*) FROM parts) AS once FROM signed_number;
 
--- By several processes, which divide parts
+-- By several processes, which divide partitions
 SET max_parallel_workers_per_gather = 2;
 SET min_parallel_table_scan_size = 0;
 SET parallel_setup_cost = 0;
@@ -134,7 +134,7 @@ SELECT count(*), sum(length(b.title)) FROM united a JOIN united b ON near_duplic
 SET max_parallel_workers_per_gather = 0;
 SELECT count(*), sum(length(b.title)) FROM united a JOIN united b ON near_duplicate(a.sig, b.sig, 0.8) AND a.kind < b.kind;
 
--- The later row of each pair goes
+-- The later row of each pair is deleted
 DELETE FROM parts b USING parts a WHERE near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id;
 SELECT count(*), array_agg(id ORDER BY id) = (SELECT array_agg(id ORDER BY id) FROM docs b WHERE NOT EXISTS (SELECT FROM docs a WHERE near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id)) AS firsts FROM parts;
 

@@ -1,8 +1,8 @@
 --
--- Passages: where they stand, what they are robust to, settings, an oracle
+-- Passages: their places, edits, settings, an oracle
 --
 
--- The passages as they stand in both texts
+-- The passages in both texts
 CREATE FUNCTION passages(a text, b text, analysis text = '', min_words int = 8, max_gap int = 8,
                          OUT in_a text, OUT in_b text, OUT similarity text) RETURNS SETOF record
     LANGUAGE sql AS
@@ -14,10 +14,10 @@ $$ SELECT substr(a, a_start, a_length), substr(b, b_start, b_length), round(p.si
 SELECT * FROM shared_passages(:'fox', E:'other');
 SELECT * FROM passages(:'fox', E:'other');
 SELECT * FROM coverage(:'fox', E:'other');
--- the other way round it is the same
+-- the same with exchanged texts
 SELECT * FROM shared_passages(E:'other', :'fox');
 
--- Nothing, and all
+-- No passage, and the whole text
 SELECT * FROM shared_passages('', :'fox');
 SELECT * FROM shared_passages(:'fox', 'Something else');
 SELECT * FROM shared_passages('', '');
@@ -38,17 +38,17 @@ SELECT * FROM passages(:'a', 'alpha beta gamma delta zeta eta theta iota kappa l
 SELECT * FROM passages(:'a', 'alpha beta gamma delta zeta eta theta iota kappa lambda', '', 4, 1);
 -- what is in both passages is not counted twice
 SELECT * FROM passages('a b c d e f', 'a b c d c d e f', '', 4, 2);
--- An edit close to an end: two words behind it are fewer than a shingle has, but
--- hardly there by chance
+-- An edit close to an end: the two words after it are fewer than a shingle, but hardly
+-- equal by chance
 \set a 'one two three four five six seven eight nine ten eleven twelve thirteen'
 SELECT * FROM passages(:'a', 'x x one two X four five six seven eight nine ten eleven ELSE thirteen x x');
 SELECT * FROM passages(:'a', 'x x one two four five six seven eight nine ten eleven ELSE twelve thirteen x x');
 SELECT * FROM passages(:'a', 'x x two one three four five six seven eight nine ten X X twelve thirteen x x');
 SELECT * FROM passages(:'a', 'x x one two X Y four five six seven eight nine ten eleven ELSE thirteen x x');
--- not where no gap is allowed, or none so large
+-- not if gaps are excluded, or are too small
 SELECT * FROM passages(:'a', 'x x one two X four five six seven eight nine ten eleven ELSE thirteen x x', '', 8, 0);
 SELECT * FROM passages(:'a', 'x x one two X Y four five six seven eight nine ten eleven ELSE thirteen x x', '', 8, 1);
--- they do not make a passage
+-- they are no passage alone
 SELECT * FROM passages(:'a', 'x x one two X four five six X eight nine ten ELSE twelve thirteen x x', '', 8);
 SELECT * FROM passages(:'a', 'x x one two X four five six X eight nine ten ELSE twelve thirteen x x', '', 6);
 -- longer shingles have longer short runs
@@ -56,7 +56,7 @@ SELECT * FROM passages(:'a', 'x one two three X X X seven eight nine ten eleven 
 -- moved passages
 SELECT * FROM passages('a b c d e f g h', 'e f g h x x x x x x x x x x a b c d', '', 4);
 
--- What analysis says counts
+-- The analysis decides which words are equal
 SELECT * FROM passages('The foxes were jumping over lazy dogs!', 'a fox is jumped, over the lazy dog', 'english stop k=2', 3);
 SELECT * FROM passages('the cat sat on the mat', 'cat the sat the on mat', 'order=sorted k=6', 6);
 SELECT * FROM passages('one two three four five', 'two one three five four', 'order=sorted k=5', 5);
@@ -68,10 +68,10 @@ SELECT * FROM passages('كتاب‌هاي من كجاست؟ نمی‌دانم', 
 \pset format aligned
 SELECT * FROM passages('我们在北京学习中文。今天天气很好！', '他说：今天天气很好，我们在北京学习中文。', '', 3);
 SELECT * FROM passages('ПРИВІТ! П''ять комп''ютерів і під’їзд', 'п’ять комп’ютерів і під''їзд були', 'ukrainian', 4);
--- units are words, whatever analysis says
+-- units are words, whatever the analysis
 SELECT * FROM passages('one two three four', 'one two three four', 'unit=char', 4);
 
--- No character is cut, nor what a reader takes for one
+-- Neither a character nor a grapheme is cut
 SELECT * FROM shared_passages(U&'xx \0915\094D\0937\093F one two three \+01F468\200D\+01F469', U&'\0915\094D\0937\093F one two three', 4);
 SELECT * FROM shared_passages(U&'a e\0301 b c\0301\0302 q', U&'q \00E9 b c\0301\0302\0303', 1);
 SELECT * FROM shared_passages(U&'\0600\0661\0662 one two', U&'\0661\0662 one two', 3);
@@ -86,17 +86,17 @@ SELECT * FROM shared_passages('a', 'b', analysis => 'englisch');	-- the list dep
 SELECT * FROM shared_passages('a', 'b', 2147483647);
 SELECT * FROM shared_passages('a', 'b', 2147483647, 100, 'k=1000');
 
--- Repeated text: the number of passages grows with the text only
+-- Repeated text: the number of passages is linear in the text
 SELECT count(*), max(similarity) FROM shared_passages(repeat('The same line again and again. ', 3000), repeat('the same line, again, and again ', 2000));
 SELECT count(*) FROM shared_passages(repeat('The same line again and again. ', 1000), 'x the same line again and again y', 6);
 SELECT (coverage(repeat('The same line again and again. ', 1000), 'the same line again and again y', 6)).*;
 SELECT count(*) FROM shared_passages(repeat('a ', 100000), repeat('a ', 90000));
 SELECT count(*) <= 400 AS few, sum(a_length) > 0 AS some FROM shared_passages(repeat('a b ', 200) || repeat('a ', 200), repeat('b a ', 300) || repeat('b ', 200));
--- what stands often in another order is no run
+-- frequent words in another order are no run
 SELECT * FROM passages('c a e c ' || repeat('x c y a z e ', 9), 'c e a c', 'k=1', 4, 0);
 SELECT * FROM passages('c a e c ' || repeat('x c y a z e ', 9), 'c a e c', 'k=1', 4, 0);
 
--- A cancel is answered
+-- It can be cancelled
 SET statement_timeout = '30ms';
 SELECT count(*) FROM shared_passages(repeat('a b ', 3000000), repeat('b a ', 3000000));
 RESET statement_timeout;
@@ -145,7 +145,7 @@ SELECT count(*) FROM found LEFT JOIN runs USING (seed, i, j, n) WHERE runs.seed 
 SELECT count(*) FROM runs, generate_series(0, runs.n - 1) x
 WHERE NOT EXISTS (SELECT FROM found WHERE seed = runs.seed AND runs.i + x >= found.i AND runs.i + x < found.i + found.n)
    OR NOT EXISTS (SELECT FROM found WHERE seed = runs.seed AND runs.j + x >= found.j AND runs.j + x < found.j + found.n);
--- each run is within one, unless all of it stands often
+-- each run is within one, unless all of it is frequent
 CREATE TABLE windows AS
 SELECT seed, side, i, count(*) OVER (PARTITION BY seed, side, w) AS often
 FROM (SELECT seed, side, i, substr(doc, 3 * i + 1, 3 * least - 1) AS w
@@ -161,7 +161,7 @@ WHERE EXISTS (SELECT FROM generate_series(0, n - least) x
               JOIN windows a ON a.seed = runs.seed AND a.side = 'a' AND a.i = runs.i + x
               JOIN windows b ON b.seed = runs.seed AND b.side = 'b' AND b.i = runs.j + x
               WHERE a.often <= 8 AND b.often <= 8);
--- with gaps, runs are still within passages, and what is shared is in both
+-- with gaps, runs are still within passages, and shared words are in both
 CREATE TABLE bridged AS
 SELECT seed, (a_start - 1) / 3 AS i, (b_start - 1) / 3 AS j, (a_length + 1) / 3 AS n, (b_length + 1) / 3 AS m, similarity
 FROM pairs, shared_passages(a, b, least, 3, 'k=' || k);
@@ -177,7 +177,7 @@ WHERE abs(of_a - (SELECT count(DISTINCT found.i + x) FROM found, generate_series
                  / ((length(a) + 1) / 3)::float8) > 1e-9
    OR abs(of_b - (SELECT count(DISTINCT found.j + x) FROM found, generate_series(0, found.n - 1) x WHERE found.seed = pairs.seed)
                  / ((length(b) + 1) / 3)::float8) > 1e-9;
--- what is found does not depend on which text comes first
+-- the passages do not depend on the order of the texts
 SELECT count(*) FROM pairs
 WHERE (SELECT array_agg((a_start, a_length, b_start, b_length, similarity) ORDER BY a_start, b_start, a_length, b_length)
        FROM shared_passages(a, b, least, 2)) IS DISTINCT FROM
@@ -186,7 +186,7 @@ WHERE (SELECT array_agg((a_start, a_length, b_start, b_length, similarity) ORDER
 DROP TABLE pairs, words, runs, found, bridged, windows;
 DROP FUNCTION random_words, passages;
 
--- None lies within another, also where very many overlap
+-- No passage is within another, also where very many overlap
 CREATE FUNCTION few_words(n int, kinds int, seed int) RETURNS text LANGUAGE sql IMMUTABLE AS $$
     SELECT string_agg(chr(120 + (hashint4extended(w, seed) & 1023)::int % kinds), ' ' ORDER BY w) FROM generate_series(1, n) w $$;
 WITH passage AS MATERIALIZED (

@@ -4,14 +4,14 @@
 
 CREATE FUNCTION neardup_memory_peak() RETURNS bigint AS '$libdir/neardup' LANGUAGE C VOLATILE;
 
--- Bytes for each word of both texts, at the most that was taken, beside 64 kB
+-- Bytes for each word of both texts, at the peak, without 64 kB
 CREATE FUNCTION bytes_per_word(a text, b text) RETURNS float8 LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM neardup_memory_peak(), coverage(a, b);
     RETURN (neardup_memory_peak() - 65536)::float8 / (cardinality(neardup_words(a)) + cardinality(neardup_words(b)));
 END $$;
 
--- What a session takes at its first texts is not theirs
+-- Memory that a session allocates at its first texts does not count
 SELECT coverage('a', 'b');
 
 -- Words of that many letters, numbered from n up to m
@@ -30,7 +30,7 @@ FROM (SELECT 'half' AS what, bytes_per_word(some_words(1, 20000), some_words(100
 SELECT bytes_per_word(some_words(1, 50000), some_words(1, 3000)) < 22 AS longer,
        bytes_per_word(some_words(1, 3000), some_words(1, 50000)) < 22 AS shorter;
 
--- repeated text: all of it stands often
+-- repeated text: all of it is frequent
 SELECT bytes_per_word(repeat('a b ', 60000), repeat('b a ', 60000)) < 32 AS words,
        bytes_per_word(repeat('The same line again and again. ', 30000), repeat('the same line, again, and again ', 30000)) < 32 AS lines;
 
@@ -46,10 +46,10 @@ FROM (SELECT 'half' AS what, 80 AS most, case_bytes_per_word(some_words(1, 20000
       UNION ALL SELECT 'nothing', 80, case_bytes_per_word(some_words(1, 20000), some_words(20001, 40000))
       UNION ALL SELECT 'four', 200, case_bytes_per_word(repeat(some_words(1, 10000) || ' ', 4), repeat(some_words(1, 10000) || ' ', 4))) AS s;
 
--- and it is given back
+-- and it is released
 SELECT count(*) FROM pg_backend_memory_contexts WHERE name IN ('neardup evidence', 'neardup passages', 'neardup cases');
 
--- The words of a document with their statistics: what is kept is each word once
+-- The words of a document with their statistics: each word is kept once
 CREATE FUNCTION word_bytes(doc text) RETURNS bigint LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM neardup_memory_peak();

@@ -1,10 +1,10 @@
 --
--- Passages of one text planted in another, in five languages, as they are and
--- edited: where they are found
+-- Passages of one text planted in another, in five languages, unchanged and edited:
+-- the places where they are found
 --
 
--- Made words: pairs of the words of a language, so that three in a row hardly
--- come twice
+-- Artificial words: pairs of words of a language, so that three in a row are hardly
+-- repeated
 CREATE TABLE languages (language text, words text[], space text, stop text);
 INSERT INTO languages VALUES
 ('english', string_to_array('water stone light river garden window paper silver morning letter yellow bridge summer island mountain winter kitchen market village father candle forest harbour shoulder question evening copper leather meadow thunder ladder basket mirror pocket', ' '), ' ', '. '),
@@ -31,8 +31,8 @@ BEGIN
     seed := seed * 7919 + 1;
     FOR part IN 1..4 LOOP
         FOR side IN 0..1 LOOP
-            -- what only one of them has, in words of its own: no passage goes on by
-            -- chance, as it would in Chinese, where both halves of a word are words
+            -- words of one text only are distinct: otherwise a passage would extend by
+            -- chance, as in Chinese, where both halves of a word are words
             passage := '';
             FOR i IN 1..80 LOOP
                 seed := (seed * 1103515245 + 12345) % 2147483648;
@@ -93,7 +93,7 @@ SELECT language, changed, seed, a_places, b_places,
        (SELECT range_agg(int4range(b_start, b_start + b_length)) FROM shared_passages(a, b)) AS b_found
 FROM texts;
 
--- As they are: exact places
+-- Unchanged: exact places
 SELECT language, count(*) AS texts, count(*) FILTER (WHERE a_places = a_found AND b_places = b_found) AS exact
 FROM found WHERE changed = 0 GROUP BY language ORDER BY language;
 -- By characters

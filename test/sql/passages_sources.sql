@@ -6,7 +6,7 @@
 CREATE TABLE sources (id int PRIMARY KEY, body text);
 INSERT INTO sources
 SELECT id, string_agg('w' || id * 1000 + i, ' ' ORDER BY i) FROM generate_series(1, 300) id, generate_series(1, 100) i GROUP BY id;
--- two that have the same passage, one of them more of it
+-- two with the same passage, one of them with more of it
 INSERT INTO sources SELECT 1001, body || ' and more' FROM sources WHERE id = 7;
 INSERT INTO sources SELECT 1002, 'some ' || substr(body, 1, 200) FROM sources WHERE id = 7;
 ALTER TABLE sources ADD sig signature GENERATED ALWAYS AS (shingles(body)) STORED;
@@ -34,7 +34,7 @@ SELECT p.*, left(substr(doc, a_start, a_length), 12) AS begins, right(substr(doc
        lower(substr(doc, a_start, a_length)) = substr(body, b_start, b_length) AS same
 FROM asked, passages_of(doc) p JOIN sources USING (id) ORDER BY a_length DESC, id;
 
--- By the index, and the same without it
+-- By the index, and without it
 SET enable_seqscan = off;
 EXPLAIN (COSTS OFF) SELECT id FROM sources WHERE near_duplicate(sig, signature_from('{1,2,3}'), 2, 'shared');
 SELECT array_agg(id ORDER BY id) FROM asked, sources WHERE near_duplicate(sig, shingles(doc), 6, 'shared');
@@ -76,7 +76,7 @@ FROM asked, find_sources(doc, shingles(doc), 'SELECT "the ""id""", "Sig", "selec
 -- Mistakes
 SELECT * FROM find_sources('a', shingles('a'), 'SELECT no, pairs, body FROM sources');
 SELECT * FROM find_sources('a', shingles('a'), 'SELECT id, pairs FROM sources');
--- its hint is another one from PostgreSQL 19 on
+-- its hint differs from PostgreSQL 19 on
 \set VERBOSITY terse
 SELECT * FROM find_sources('a', shingles('a'), 'SELECT id, body, body FROM sources');
 \set VERBOSITY default

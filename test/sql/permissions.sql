@@ -1,6 +1,6 @@
 --
--- A plan's inner needs want no privilege: who may read a view reads it
--- on every plan, without rights to names that the view's owner used.
+-- Functions that only plans use need no privilege: a role that may read a view reads it
+-- by every plan, without privileges on names that the view's owner used.
 --
 
 \set regression :DBNAME
@@ -43,7 +43,7 @@ SET neardup.enable_join = on;
 SET enable_nestloop = off;
 SELECT count(*), sum(a), sum(b) FROM near_self;
 RESET enable_nestloop;
--- These are index scans, of whichever of the indexes
+-- These are index scans, of any of the indexes
 RESET ROLE;
 \getenv abs_srcdir PG_ABS_SRCDIR
 \set file :abs_srcdir '/sql/shared/plan.sql'
@@ -54,8 +54,8 @@ SET neardup.enable_join = off;
 SELECT regexp_replace(plan('SELECT a, b FROM near_pairs'), 'docs_(contained|sig)', 'docs_index') AS plan;
 SET neardup.enable_join = on;
 
--- But whoever may not call the condition's functions, or those of one that the join
--- works out besides, does not get its rows.
+-- But a role that may not call the functions of a condition, also of a further one of
+-- the join, does not get its rows.
 CREATE FUNCTION refused(condition text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
   SET LOCAL ROLE neardup_reader;
@@ -72,7 +72,7 @@ REVOKE EXECUTE ON FUNCTION int4lt(int, int) FROM PUBLIC;
 SELECT refused('contained_in(a.sig, b.sig, 0.9)');
 RESET enable_nestloop;
 
--- Counters of an index also count rows that policies hide
+-- Counters of an index include rows that policies hide
 SELECT p.proname FROM pg_depend d JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
 WHERE d.deptype = 'e' AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'neardup')
   AND p.proname LIKE 'neardup\_index\_%' AND has_function_privilege('neardup_reader', p.oid, 'EXECUTE');
@@ -84,7 +84,7 @@ SET neardup.threshold = 0.95;
 EXECUTE near_setting;
 RESET neardup.threshold;
 
--- No other role writes what the plan has.
+-- Queries cannot use the subscripts of plans
 SELECT sig['jaccard'] FROM docs;
 UPDATE docs SET sig['jaccard'] = 1;
 

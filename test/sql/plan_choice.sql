@@ -1,6 +1,6 @@
 --
--- Which plan is taken where one is clearly the fastest: look-ups by GIN and by
--- access method neardup, the join
+-- The chosen plan where one is clearly the fastest: look-ups by GIN and by access
+-- method neardup, the join
 --
 CREATE SCHEMA plan_choice_test;
 SET search_path = plan_choice_test, public;
@@ -27,7 +27,7 @@ BEGIN
 END $$;
 SELECT make_indexes(name) FROM unnest('{sets,minhashes,simhashes,samples,vectors}'::text[]) name;
 
--- By what a query finds the rows
+-- The access path of a query
 CREATE FUNCTION taken(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     plan text;
@@ -49,7 +49,7 @@ SELECT taken('SELECT FROM sets a JOIN sets b ON near_duplicate(a.sig, b.sig, 0.5
     taken('SELECT FROM sets a JOIN sets b ON near_duplicate(a.sig, b.sig, 0.5) AND a.id < b.id LIMIT 10') AS limited,
     taken('SELECT FROM sets_10 a JOIN sets b ON near_duplicate(a.sig, b.sig, 0.5)') AS few;
 
--- One join, not a look-up for each row, wherever the threshold comes from
+-- One join, not a look-up for each row, with a threshold of any kind
 PREPARE firsts(float8) AS
 SELECT FROM sets a WHERE NOT EXISTS (SELECT FROM sets b WHERE near_duplicate(a.sig, b.sig, $1) AND b.id < a.id);
 SET plan_cache_mode = force_generic_plan;
@@ -59,12 +59,12 @@ FROM unnest(ARRAY['EXECUTE firsts(0.8)',
     'WITH t AS (SELECT 0.8 AS t) SELECT FROM sets a WHERE NOT EXISTS (SELECT FROM sets b WHERE near_duplicate(a.sig, b.sig, (SELECT t FROM t)) AND b.id < a.id)',
     'SELECT FROM sets a WHERE NOT EXISTS (SELECT FROM sets b WHERE near_duplicate(a.sig, b.sig, 0.8) AND b.id < a.id AND b.id > (SELECT min(id) FROM sets_10))']) query;
 RESET plan_cache_mode;
--- Nor where a hash join would do the look-up
+-- Nor a hash join with look-ups
 SELECT name, taken(format('SELECT FROM %1$s a WHERE NOT EXISTS (SELECT FROM %1$s b WHERE near_duplicate(a.sig, b.sig, 0.5) AND b.id < a.id
     AND NOT EXISTS (SELECT FROM %1$s_10 c WHERE c.id = b.id))', name))
 FROM unnest('{samples,sets,vectors}'::text[]) name;
 
--- Nor where most rows have one of a few values, which a hash join would compare one by one; where few share theirs a join is as fast
+-- Nor a hash join where most rows have one of a few values, as it compares these rows one by one; with many values a join is as fast
 CREATE TABLE owned AS
 SELECT id, id % 3 AS tenant, id % 3000 AS title, signature_from(ARRAY(SELECT least(id, 5900) * 1000 + e FROM generate_series(1, 30) e)) AS sig
 FROM generate_series(1, 6000) id;
@@ -74,8 +74,7 @@ SELECT key, start, taken(format('SELECT FROM owned a WHERE %s (SELECT FROM owned
 FROM unnest('{tenant,title}'::text[]) key, unnest('{EXISTS,NOT EXISTS}'::text[]) start
 ORDER BY key, start;
 
--- nor by a key of which nothing is known, and which may have few values; nor, as from 18 on, by a hash join with its
--- sides exchanged
+-- nor by a key without statistics, which may have few values; nor, from 18 on, by a hash join with exchanged sides
 SELECT name, start, taken(format('SELECT FROM %I a WHERE id %% 20 = 3
     AND %s (SELECT FROM %1$I b WHERE a.id %% 10 = b.id %% 10 AND near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id)', name, start))
 FROM unnest('{sets,samples}'::text[]) name, unnest('{EXISTS,NOT EXISTS}'::text[]) start ORDER BY name, start;
@@ -84,12 +83,12 @@ SELECT taken('SELECT FROM sets a LEFT JOIN sets b ON a.id % 10 = b.id % 10 AND n
     taken('SELECT FROM sets a RIGHT JOIN sets b ON a.id % 10 = b.id % 10 AND near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id
     WHERE b.id % 20 = 3') AS "right";
 
--- nor if something is known of one side's alone, or by a merge join
+-- nor with statistics of one side's key only, or by a merge join
 SELECT taken('SELECT FROM owned a WHERE id % 20 = 3
     AND EXISTS (SELECT FROM owned b WHERE a.title % 3 = b.tenant AND near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id)') AS one_side,
     taken('SELECT FROM simhashes a JOIN simhashes b ON a.id % 10 = b.id % 10 AND near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id') AS merge;
 
--- A threshold of another row: access method neardup looks up at any
+-- A threshold from another row: access method neardup answers any
 CREATE TABLE thresholds AS SELECT id, (ARRAY[0.5, 0.8, 0.95])[1 + id / 600 % 3]::float8 AS t FROM sets_10;
 ANALYZE thresholds;
 CREATE VIEW asked AS
@@ -116,7 +115,7 @@ SELECT wanted, taken(format('SELECT a.id, b.%s FROM sets a JOIN sets b ON near_d
 FROM unnest('{id,sig}'::text[]) wanted;
 RESET work_mem;
 
--- Many copies of one text are one set: a join is faster than look-ups, by a factor of 90
+-- Many copies of one text are one set: a join is 90 times as fast as look-ups
 CREATE TABLE copies (id int PRIMARY KEY, sig signature);
 INSERT INTO copies SELECT id, CASE WHEN id <= 1500 THEN first_value(sig) OVER (ORDER BY id) ELSE sig END
 FROM sets WHERE id <= 4000;
@@ -124,7 +123,7 @@ CREATE INDEX copies_gin ON copies USING gin (sig) WITH (fastupdate = off);
 ANALYZE copies;
 SELECT taken('SELECT FROM copies a JOIN copies b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id') AS half,
     taken('SELECT FROM copies a JOIN copies b ON near_duplicate(a.sig, b.sig, 0.8)') AS whole;
--- so it is for EXISTS, where a nested loop seems to find a partner at once
+-- also for EXISTS, where a nested loop is expected to find a match at once
 CREATE TABLE form AS SELECT id, first_value(sig) OVER (ORDER BY id) AS sig FROM sets WHERE id <= 3000;
 ANALYZE form;
 SELECT start, op, taken(format('SELECT FROM form a WHERE %s (SELECT FROM form b WHERE near_duplicate(a.sig, b.sig, 0.8) AND a.id %s b.id)', start, op))
@@ -133,8 +132,7 @@ CREATE TABLE others AS TABLE copies;
 ANALYZE others;
 SELECT taken('SELECT FROM copies a JOIN others b ON near_duplicate(a.sig, b.sig, 0.8)');
 
--- Simhashes, of which a thousand keys would be looked up: a few are compared with all by the join, too, and faster than
--- by a nested loop
+-- Simhashes, each with a thousand keys to look up: the join compares a few with all, faster than a nested loop
 \getenv abs_srcdir PG_ABS_SRCDIR
 \set file :abs_srcdir '/sql/shared/counter.sql'
 \i :file
@@ -147,23 +145,23 @@ SELECT count(*) FROM hashes_100 a JOIN hashes b ON near_duplicate(a.sig, b.sig, 
 SET neardup.enable_join = off;
 SELECT count(*) FROM hashes_100 a JOIN hashes b ON near_duplicate(a.sig, b.sig, 0.8);
 RESET neardup.enable_join;
--- but of samples, which may be long, only those that have values in common
+-- but samples, which may be long, are compared only if they share values
 SELECT counter('Candidates', 'SELECT FROM samples_10 a JOIN samples_10 b ON near_duplicate(a.sig, b.sig, 0.5) AND a.id < b.id');
 
--- Few rows that are expected of a column which is being filled may be many: no nested loop of
--- all pairs for the little that it would save, with a LIMIT or without one
+-- A column that is being filled may have many rows where few are expected: no nested loop of
+-- all pairs for the little that it could save, with a LIMIT or without
 CREATE TABLE filled AS SELECT id, sig, NULL::int AS done FROM docs;
 CREATE TABLE fresh AS SELECT id, sig FROM docs WHERE id % 3 = 0;
 ANALYZE filled, fresh;
 SELECT taken('SELECT FROM fresh a JOIN filled b ON near_duplicate(a.sig, b.sig, 0.8) WHERE b.done IS NOT NULL') AS "all",
     taken('SELECT FROM fresh a JOIN filled b ON near_duplicate(a.sig, b.sig, 0.8) WHERE b.done IS NOT NULL LIMIT 1') AS limited;
--- nor where nothing is known of id % 100
+-- nor without statistics of id % 100
 CREATE TABLE unknown (id int PRIMARY KEY, status text, sig signature) WITH (autovacuum_enabled = off);
 INSERT INTO unknown SELECT id, NULL, sig FROM docs;
 SELECT taken('SELECT FROM unknown a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8) WHERE a.status IS NULL AND a.id % 100 = 3') AS "all",
     taken('SELECT FROM unknown a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8) WHERE a.status IS NULL AND a.id % 100 = 3 LIMIT 1') AS limited,
     taken('SELECT FROM unknown a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8) WHERE a.id = 3') AS one;
--- nor where an index finds those to be compared, a third of all; "b" came after ANALYZE
+-- nor where an index finds the rows to compare, a third of all; "b" was inserted after ANALYZE
 CREATE TABLE states AS SELECT id, sig, CASE id WHEN 3 THEN 'b' ELSE 'a' END AS status FROM docs;
 CREATE INDEX ON states (id);
 ANALYZE states;
@@ -171,7 +169,7 @@ UPDATE states SET status = 'b' WHERE id % 50 = 1;
 SELECT taken('SELECT FROM states a JOIN states b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id WHERE b.status = ''b''') AS "all",
     taken('SELECT FROM states a JOIN states b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id WHERE b.status = ''b'' LIMIT 1') AS limited;
 
--- nor a hash or merge join with as few rows, by a key that leaves a third of the others to be compared
+-- nor a hash or merge join with equally few rows, by a key that leaves a third of the others to compare
 CREATE TABLE staged AS SELECT id, tenant, title, sig, NULL::int AS batch FROM owned;
 ANALYZE staged;
 CREATE FUNCTION staged_taken(kind text, key text) RETURNS text LANGUAGE sql AS $$
@@ -225,7 +223,7 @@ BEGIN
 END $$;
 RESET plan_cache_mode;
 
--- A nested loop with a further table, above a join that reads its own once, is none of these
+-- A nested loop with a further table, above a join that reads its own tables once, is allowed
 CREATE FUNCTION read_once(query text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     plan text;
@@ -240,7 +238,7 @@ SELECT read_once('SELECT FROM docs a, docs b, least l WHERE near_duplicate(a.sig
 SET client_min_messages = warning;
 DROP SCHEMA plan_choice_test CASCADE;
 
--- Joins that have nothing to do with signatures cost what they did before the module was loaded
+-- Joins without signatures cost the same as before the module was loaded
 \c
 SET enable_mergejoin = off;
 CREATE TABLE plan_choice_a AS SELECT i AS a, i AS b FROM generate_series(1, 2000) i;
@@ -262,7 +260,7 @@ LOAD 'neardup';
 SELECT plan_choice_cost(:'query') = :'before' AS same;
 DROP TABLE plan_choice_a, plan_choice_b, plan_choice_c;
 
--- Neither do look-ups in an index of GIN that has no signatures, for rows of an outer query
+-- So do look-ups in a GIN index without signatures, for rows of an outer query
 \c
 CREATE TABLE plan_choice_lists AS SELECT ARRAY[i % 500, i % 77, i] AS list FROM generate_series(1, 20000) i;
 CREATE INDEX ON plan_choice_lists USING gin (list);
@@ -278,7 +276,7 @@ DROP TABLE plan_choice_lists;
 DROP FUNCTION plan;
 DROP FUNCTION plan_choice_cost;
 
--- The number of shared features decides how near two signatures are, if their size is known
+-- The number of shared features decides about near-duplicates, if their sizes are known
 CREATE TABLE plan_choice_parts AS SELECT i AS id, signature_from(ARRAY(SELECT generate_series(1::bigint, 80))
     || ARRAY(SELECT i * 100 + x FROM generate_series(1::bigint, 20) x)) AS sig FROM generate_series(1000::bigint, 2999) i;
 ANALYZE plan_choice_parts;

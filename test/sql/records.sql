@@ -3,7 +3,7 @@
 
 CREATE EXTENSION IF NOT EXISTS neardup;
 
--- made with a small generator: two catalogues, the second with misspellings
+-- from a small generator: two catalogues, the second with misspellings
 CREATE TABLE catalogue (side text, id int, title text, PRIMARY KEY (side, id));
 WITH word AS (
 	SELECT i, (ARRAY['steel', 'wooden', 'garden', 'kitchen', 'lamp', 'table', 'chair', 'pump',
@@ -20,7 +20,7 @@ SELECT 'b', id, CASE id % 3 WHEN 0 THEN title
 								split_part(title, ' ', 4) END
 FROM catalogue WHERE side = 'a';
 
--- the statistics, against the same in SQL: shingles as the set function makes them
+-- the statistics against SQL, with shingles from the set function
 CREATE TABLE counted AS
 SELECT shingle_lexicon_agg(title, 'unit=char k=3') AS lexicon FROM catalogue;
 SELECT lexicon_describe(lexicon) FROM counted;
@@ -96,8 +96,7 @@ WITH ranked AS (
 SELECT count(*) AS matches, count(*) FILTER (WHERE a = b) AS correct
 FROM ranked WHERE best_for_a = 1 AND best_for_b = 1;
 
--- of several conditions the join is driven by the one that finds the fewest pairs,
--- wherever it stands
+-- of several conditions the join uses the one with the fewest pairs, at any place
 CREATE TABLE two AS
 SELECT i AS id, signature_from(ARRAY[i % 4, i % 4 + 10, i % 4 + 20, i % 4 + 30]) AS maker,
 	   signature_from(ARRAY[i / 2, i / 2 + 10000, i / 2 + 20000, i / 2 + 30000]) AS name
@@ -114,7 +113,7 @@ SELECT * FROM driven_by('near_duplicate(a.name, b.name, 0.5) AND near_duplicate(
 DROP FUNCTION driven_by;
 DROP TABLE two;
 
--- words and shingles do not mix
+-- words and shingles cannot be combined
 SELECT weighted_words('a', lexicon) FROM counted;
 SELECT top_words('a', lexicon) FROM counted;
 SELECT weighted_shingles('a b', lexicon_agg('a b c')) ;

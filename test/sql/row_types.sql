@@ -38,7 +38,7 @@ DROP TABLE q;
 DEALLOCATE ALL;
 
 -- Rows of a guard, figures of evaluation and word sets have types of the extension, which
--- its owner may alter: right, or an error
+-- its owner may alter: the result is right, or an error
 CREATE DATABASE neardup_row_types;
 \set regression :DBNAME
 \connect neardup_row_types
@@ -64,7 +64,7 @@ EXECUTE violations;
 ALTER TYPE neardup_guarded_row DROP ATTRIBUTE more;
 EXECUTE violations;
 SELECT count(*) FROM neardup_guard_violations('q', 'guard');
--- rows that wait for the end of the transaction
+-- rows that are checked at the end of the transaction
 CREATE CONSTRAINT TRIGGER later AFTER INSERT ON q DEFERRABLE INITIALLY DEFERRED
     FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.9');
 DROP TRIGGER guard ON q;

@@ -1,5 +1,5 @@
 --
--- What others have put into the search path is neither replaced nor called
+-- Objects of others in the search path are neither replaced nor called
 --
 
 \set regression :DBNAME
@@ -10,8 +10,8 @@ SET client_min_messages = warning;
 -- From 18 on an error in an install script names the command
 \set SHOW_CONTEXT never
 
--- An object that is there already is an error, not a member of the extension
--- (CVE-2022-2625) with its old owner.
+-- An existing object is an error, and no member of the extension with its old owner
+-- (CVE-2022-2625).
 CREATE FUNCTION signature_from(bigint[]) RETURNS bytea LANGUAGE sql AS 'SELECT NULL::bytea';
 CREATE EXTENSION neardup;
 DROP FUNCTION signature_from(bigint[]);
@@ -32,8 +32,8 @@ CREATE FUNCTION trap.lower(text) RETURNS text LANGUAGE plpgsql AS
 SET search_path = trap, public, pg_catalog;
 CREATE EXTENSION neardup SCHEMA public;
 
--- Nor does anything at run time: the trap stands before everything else in
--- the search path, with functions of the extension's own names, too.
+-- Nor does anything at run time: the trap is first in the search path, also with
+-- functions of the extension's own names.
 CREATE FUNCTION trap.similarity(signature, signature) RETURNS float8
   LANGUAGE plpgsql AS $$BEGIN RAISE EXCEPTION 'sprung'; END$$;
 CREATE FUNCTION trap.sprung(signature, signature) RETURNS boolean
@@ -60,9 +60,9 @@ DROP TABLE guarded;
 RESET search_path;
 DROP SCHEMA trap CASCADE;
 
--- Who may make functions and operators in the schema of an extension cannot have
--- them called in the place of what PostgreSQL has for other types, or for any: nor
--- in the library's schema those with names of neardup.
+-- Functions and operators that another role creates in the extension's schema are not
+-- called in the place of PostgreSQL's for other types, or any; nor functions with names
+-- of neardup in the library's schema.
 CREATE FUNCTION public.trap(name text, arguments text) RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog AS
   $$BEGIN EXECUTE format('CREATE FUNCTION %s(%s) RETURNS boolean LANGUAGE plpgsql AS ''BEGIN RAISE EXCEPTION ''''sprung''''; END''', name, arguments); END$$;
 CREATE FUNCTION public.traps(schema text) RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog AS
@@ -120,7 +120,7 @@ SELECT lib.library_pause('sets'), lib.library_retry('sets'), lib.library_dequeue
 SELECT lib._library_sum_changes(1);
 DELETE FROM lib.library_document;
 DROP EXTENSION neardup_library;
--- Nor by what neardup itself has the server do
+-- Nor by statements that neardup runs
 CREATE TABLE ids AS
 SELECT ('doc ' OPERATOR(pg_catalog.||) i::text)::varchar AS id, shingles('one two three four five ' OPERATOR(pg_catalog.||) (i OPERATOR(pg_catalog./) 2)::text) AS sig
 FROM generate_series(1, 9) i;
@@ -150,7 +150,7 @@ END $$;
 RESET search_path;
 DROP FUNCTION traps, trap;
 
--- No function that can be called from SQL takes harm from nulls.
+-- No function that can be called from SQL is harmed by nulls.
 DO $$
 DECLARE
   f record;
@@ -177,7 +177,7 @@ BEGIN
       WHEN trigger_protocol_violated OR event_trigger_protocol_violated THEN
         NULL; -- a trigger function
       WHEN null_value_not_allowed THEN
-        NULL; -- says so itself
+        NULL; -- its own error
       WHEN OTHERS THEN
         RAISE WARNING '%: % %', f.name, SQLSTATE, SQLERRM;
     END;
@@ -185,13 +185,12 @@ BEGIN
 END
 $$;
 
--- In a new session there is nothing behind a sketch that could be read: of values
--- of 8 bits, taken for 64
+-- In a new session no memory after a sketch can be read: values of 8 bits, read as
+-- of 64
 \connect
 SELECT leave_out(shingles('a b c d'), minhash('x y z', 65536));
--- Nor do any take signatures of whatever spec for others: every function that
--- takes some, with every pair of these, the larger ones past any block of memory
--- that the smaller ones are in.
+-- No function confuses signatures of different specs: every function of signatures,
+-- with every pair of these, the larger ones longer than the memory block of the smaller
 CREATE TABLE made (name text, sig signature);
 SET client_min_messages = notice;
 INSERT INTO made SELECT name, sig FROM (SELECT string_agg('w' || i, ' ') AS doc FROM generate_series(1, 20000) i) d,

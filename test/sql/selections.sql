@@ -30,11 +30,11 @@ SELECT w, abs(n / 50000.0 * (w + 1) / 2 - 1) < 3.5 / sqrt(n) AS density
 FROM (SELECT array(SELECT ('x' || left(md5(i::text), 16))::bit(64)::bigint FROM generate_series(1, 50000) i) AS h) s,
      unnest('{2,5,10,40}'::int[]) w, LATERAL (SELECT cardinality(winnow(h, w)) AS n) n ORDER BY w;
 
--- Of documents
+-- Documents
 SELECT winnow('a rose is a rose is a rose', 2), every_nth('a rose is a rose is a rose', 2, 1);
 SELECT winnow('', 2), winnow('two words', 5), every_nth('', 3), every_nth('two words', 5);
 SELECT describe(winnow('a b c d e f g h', 3, 2, 'english'));
--- what is chosen is in the set of shingles, and the header knows its size
+-- chosen shingles are in the set of shingles, and the header has its size
 CREATE TEMP TABLE document AS
 SELECT i AS id, (SELECT string_agg('w' || (hashint8extended(j, i) & 65535) % (5 + i * 3), ' ' ORDER BY j)
                  FROM generate_series(1, i * 5) j) AS doc
@@ -48,13 +48,13 @@ SELECT name, count(*), count(*) FILTER (WHERE NOT sig::bigint[] <@ "all"::bigint
        count(*) FILTER (WHERE substring(sig::text FROM '#(\d+)')::int <> cardinality("all"::bigint[])) AS miscounted,
        count(*) FILTER (WHERE sig::text::signature <> sig OR sig::bytea::signature <> sig) AS mangled
 FROM chosen GROUP BY name ORDER BY name;
--- A window of one and a distance of one choose all
+-- A window of one, or a distance of one, chooses all
 SELECT count(*) FILTER (WHERE winnow(doc, 1)::bigint[] <> shingles(doc)::bigint[]
                            OR every_nth(doc, 1)::bigint[] <> shingles(doc)::bigint[]) AS not_all
 FROM document;
 
--- What winnowing promises: texts that share a run of w + k - 1 words share a
--- chosen shingle, wherever the run stands; with a word less they need not
+-- The guarantee of winnowing: texts that share a run of w + k - 1 words share a
+-- chosen shingle, wherever the run is; with a word less they need not
 CREATE TEMP TABLE shared AS
 SELECT i, w, k, extra,
        (SELECT string_agg('a' || (hashint8extended(j, i) & 1023), ' ' ORDER BY j) FROM generate_series(1, i % 23) j) || ' ' ||
@@ -93,13 +93,13 @@ SELECT anchored('the cat sat', '{cat,...}');
 SELECT anchored('the cat sat', '{cat,NULL}');
 SELECT anchored('the cat sat', '{the}', 3, 'english stop');
 
--- sif: substrings of so many characters that follow an anchor
+-- sif: substrings of a number of characters that follow an anchor
 SELECT cardinality(sif(doc, '{the}', 4)::bigint[]) AS two, sif(doc, '{the}', 4)::bigint[] <@ shingles(doc, 'unit=char k=4')::bigint[] AS of_the_text,
        sif(doc, '{the}', 4)::bigint[] <@ (shingles('e cat', 'unit=char k=4')::bigint[] || shingles('e mat', 'unit=char k=4')::bigint[]) AS those
 FROM (VALUES ('The cat sat on the mat. They')) v (doc);
 SELECT sif('anchor text', '{anchor}', 5, 'unit=word') = sif('Anchor: text!', '{ANCHOR}', 5) AS canonical;
 SELECT sif('a', '{b}', 0);
--- however many anchors begin alike, it can be cancelled
+-- with many anchors that begin alike it can be cancelled
 SELECT clock_timestamp() AS began \gset
 SET statement_timeout = '1s';
 SELECT sif(repeat('a', 65000), array(SELECT repeat('a', 200) || 'b' || i FROM generate_series(1, 5000) i), 1);
@@ -114,7 +114,7 @@ SELECT koala('The quick brown fox jumps over the lazy dog', 10, 6) = koala('THQC
        koala('Rødgrød, sæbe, cœur, Gəncə', 10, 6) = koala('rdgrdsbcrgnc', 10, 6) AS latin,
        koala('Әйнек үй, бөрі, сұлу', 10, 6) = koala('йнкйбрсл', 10, 6) AS turkic,
        koala('aeiou', 10, 6) AS vowels, koala('bcd', 10, 6) AS short;
--- Of "bcdfgbcdfh bcdfgkkkk" the begin bcdfg comes twice; others are as rare
+-- In "bcdfgbcdfh bcdfgkkkk" bcdfg occurs twice; other begins are rarer
 SELECT cardinality(koala('bcdfgbcdfhbcdfgkkkk', 100, 7)::bigint[]) AS all,
        koala('bcdfgbcdfhbcdfgkkkk', 11, 7)::bigint[] && shingles('bcdfgbc', 'unit=char k=7')::bigint[] AS frequent,
        substring(koala('bcdfgbcdfhbcdfgkkkk', 11, 7)::text FROM '#\d+') AS features;
@@ -136,13 +136,13 @@ SELECT leave_out(signature_from('{1,2,3}'), signature_from('{2,4}'));
 SELECT leave_out(shingles('a b'), shingles('a b')), leave_out(signature_from('{}'), signature_from('{}'));
 SELECT leave_out(shingles('a b', 1), shingles('a b', 2));
 SELECT leave_out(minhash('a b'), signature_from('{1}'));
--- values of 8 bits, which are no numbers of 64
+-- values of 8 bits, not 64
 SELECT leave_out(shingles('a b c d'), minhash('x y z', 65536));
 SELECT leave_out(signature_from('{1}'), minhash('x y z', 65536));
 SELECT leave_out(minhash('x y z', 65536), minhash('x y z', 65536));
 SELECT similarity(leave_out(shingles('a b'), signature_from('{1}')), leave_out(shingles('a b'), signature_from('{2}')));
 
--- Input that is none
+-- Invalid input
 SELECT 'winnow(0)[k=3]#1{0000000000000001}'::signature;
 SELECT 'winnow(2)#1{0000000000000001}'::signature;
 SELECT 'winnow(2)[k=3]#0{0000000000000001}'::signature;
@@ -158,8 +158,8 @@ FROM generate_series(1, 8) length, unnest(ARRAY['', 'english', 'accents=fold']) 
      LATERAL (VALUES (koala('brown foxes jump over the lazy dog', 5, length, analysis)),
                      (sif('brown foxes jump over the lazy dog', '{fox}', length, analysis))) v (sig);
 
--- Anchors are made once and kept: memory does not grow with the rows, be the
--- anchors the same or other ones
+-- Anchors are computed once and kept: memory does not grow with the rows, with the same
+-- anchors or others
 CREATE FUNCTION kilobytes() RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
     RETURN (SELECT sum(used_bytes) / 1024 FROM pg_backend_memory_contexts);

@@ -47,7 +47,7 @@ SELECT self::boolean, same, q FROM (VALUES
     ('SELECT a.id, b.id, c.id FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8) LEFT JOIN docs c ON c.id = b.id + 1')
     ) v (q), self_join(q);
 
--- They have not, or it is unknown
+-- They do not, or it is unknown
 SELECT self::boolean, same, q FROM (VALUES
     ('SELECT a.id, b.id FROM docs a JOIN others b ON near_duplicate(a.sig, b.sig, 0.8)'),
     ('SELECT a.id, b.id FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8) WHERE b.kind < 2'),
@@ -66,7 +66,7 @@ SELECT self::boolean, same, q FROM (VALUES
 SET enable_nestloop = off;
 EXPLAIN (VERBOSE, COSTS OFF)
 SELECT a.title, b.kind FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id;
--- One side is read, and its signatures are made once
+-- One side is read, and its signatures are computed once
 SELECT count(*) FROM docs a JOIN docs b ON near_duplicate(signed(a.body), signed(b.body), 0.8);
 SELECT last_value = (SELECT count(*) FROM docs) AS once FROM signed_number;
 
@@ -112,7 +112,7 @@ RESET enable_bitmapscan;
 RESET enable_seqscan;
 DROP INDEX docs_kind, docs_id, docs_second;
 
--- Specs: two in one table are refused, unless other conditions keep them apart
+-- Two specs in one table, without and with a condition that separates them
 CREATE TABLE mixed AS
 SELECT id, kind, CASE kind WHEN 0 THEN sig ELSE minhash(sig) END AS sig FROM docs;
 SELECT count(*) FROM mixed a JOIN mixed b ON near_duplicate(a.sig, b.sig, 0.8);
@@ -137,7 +137,7 @@ CREATE TABLE changed_2 PARTITION OF changed FOR VALUES FROM (30) TO (1000);
 INSERT INTO changed SELECT id, sig FROM docs WHERE id < 60;
 ANALYZE changed;
 CREATE TABLE before AS SELECT * FROM changed;
--- EXPLAIN VERBOSE knows their names
+-- EXPLAIN VERBOSE shows their names
 CREATE FUNCTION verbose_lines(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
     RETURN QUERY EXECUTE 'EXPLAIN (VERBOSE, COSTS OFF) ' || query;
@@ -161,7 +161,7 @@ SELECT count(*), sum(id) FROM before b
 WHERE NOT EXISTS (SELECT FROM before a WHERE similarity(a.sig, b.sig) + 0 >= 0.8 AND a.id < b.id);
 ROLLBACK;
 
--- The later row of each pair goes
+-- The later row of each pair is deleted
 DELETE FROM docs b USING docs a WHERE near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id;
 SELECT count(*), count(*) FILTER (WHERE id % 4 = 0) AS firsts FROM docs;
 

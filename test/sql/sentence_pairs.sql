@@ -17,8 +17,8 @@ SELECT sentence_pairs('One two.') = sentence_pairs('Two one') AS order_of_words,
        sentence_pairs('One. Two.', 'order=sum') = sentence_pairs('One. Two.') AS "order";
 SELECT sentence_pairs('One. Two.', 'order=sum k=7');
 
--- Operations 4 to 6 of the source leave a document as it is: formatting, the
--- forms of words, their order in a sentence
+-- Operations 4 to 6 of the source do not change the value: formatting, the forms of
+-- words, their order in a sentence
 CREATE TEMP TABLE forms (language text, one text, other text);
 INSERT INTO forms VALUES
 ('russian', 'Мама мыла раму. Братья читали новую книгу о путешествиях! Старый дом стоял на горе.',
@@ -40,8 +40,8 @@ SELECT similarity(sentence_pairs('sp_config'::regconfig, 'One.'), sentence_pairs
 DROP TEXT SEARCH CONFIGURATION sp_config;
 DROP TEXT SEARCH DICTIONARY sp_synonyms;
 
--- X(A, B) as the source defines it, for random documents of sentences out of
--- few, so that many are repeated: sentence i is the word s_i
+-- X(A, B) as the source defines it, for random documents of few different sentences,
+-- so that many are repeated: sentence i is the word s_i
 CREATE TEMP TABLE docs AS
 SELECT id, array_agg(s ORDER BY i) AS sentences, string_agg('S' || s || ' words.', ' ' ORDER BY i) AS body
 FROM (SELECT id, i, random_of(id * 100 + i, 6) AS s
@@ -57,7 +57,7 @@ FROM docs a, docs b, sentence_pairs(a.body) sa, sentence_pairs(b.body) sb,
      LATERAL (SELECT coalesce(sum(least(p.n, q.n)), 0) AS x
               FROM seq2 p JOIN seq2 q USING (low, high) WHERE p.id = a.id AND q.id = b.id) o;
 
--- What is similar is found, by any plan
+-- Similar documents are found by any plan
 CREATE TEMP TABLE sigs AS SELECT id, sentence_pairs(body) AS sig FROM docs;
 CREATE INDEX ON sigs USING gin (sig signature_gin_ops (measure = containment));
 CREATE FUNCTION found(scan text) RETURNS text LANGUAGE plpgsql AS $$
@@ -72,8 +72,8 @@ BEGIN
 END $$;
 SELECT found('seq') = found('index') AS index, found('seq') = found('join') AS "join", found('seq') LIKE '% pairs, %' AS some;
 
--- Operations 1 to 3: how much is left after a fragment is deleted, two
--- sentences are exchanged, a word is inserted
+-- Operations 1 to 3: the share that remains after a fragment is deleted, two sentences
+-- are exchanged, a word is inserted
 CREATE TEMP TABLE long AS
 SELECT id, array_agg('S' || id || 'x' || i || ' is a sentence.' ORDER BY i) AS sentences
 FROM generate_series(1, 30) id, generate_series(1, 10 + random_of(id, 40)) i GROUP BY id;
@@ -86,8 +86,8 @@ FROM long, LATERAL (SELECT cardinality(sentences) AS n, 2 + random_of(id + 7, 5)
                      array_to_string(sentences[:p] || sentences[p + 5:], ' ') AS without,
                      array_to_string(sentences[:p - 1] || sentences[p + 1] || sentences[p] || sentences[p + 2:], ' ') AS exchanged,
                      array_to_string(sentences[:p - 1] || ('Inserted ' || sentences[p]) || sentences[p + 1:], ' ') AS inserted) v;
--- A fragment is contained in its own document but for its last sentence, and in
--- no other
+-- A fragment is contained in its own document, except for its last sentence, and in no
+-- other
 SELECT count(*) AS fragments,
        count(*) FILTER (WHERE (containment(f, sig) * size >= size - 1.001) <> (o.id = l.id)) AS wrong,
        count(*) FILTER (WHERE containment(f, sig) > 0 AND o.id <> l.id) AS others

@@ -27,7 +27,7 @@ SELECT count(*) AS pairs,
 						IS DISTINCT FROM pg_temp.sorted(ARRAY(SELECT unnest(x.a) EXCEPT SELECT unnest(y.a)))) AS differences
 FROM numbers x, numbers y;
 
--- what comes out is well made: it can be read again
+-- results are valid: they can be read again
 SELECT count(*) AS unreadable FROM numbers x, numbers y
 WHERE (signature_from(x.a) + signature_from(y.a))::text::signature
 	  <> signature_from(x.a) + signature_from(y.a);
@@ -65,7 +65,7 @@ SELECT minhash(shingles('a b c')) * minhash(shingles('a b c'));
 SELECT signature_weighted('{1}', '{1}') - signature_weighted('{1}', '{1}');
 SELECT signature_union_agg(s) FROM (VALUES (shingles('a')), (signature_from('{1}'))) v (s);
 SELECT signature_union_agg(minhash('a b c'));
--- where there is one of it only, too
+-- also with one row only
 SELECT signature_intersect_agg(minhash('a b c'));
 
 DROP TABLE numbers, many;

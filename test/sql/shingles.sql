@@ -11,8 +11,8 @@ FROM generate_series(1, 3) k,
      LATERAL (SELECT shingles('a rose is a rose is a rose', k), shingles('a rose is a flower which is a rose', k)) s (a, b)
 ORDER BY k;
 
--- Broder's labelled shingles: a multiset, as its overlap is the sum of the
--- lesser counts; what occurs once is as it is in a set
+-- Broder's labelled shingles: a multiset, whose overlap is the sum of the lesser
+-- counts; an element that occurs once is unchanged
 SELECT cardinality(shingles('a rose is a rose is a rose', 'k=4 repeats=number')::bigint[]) AS all_five;
 SELECT overlap(shingles('a a a b', 'k=1 repeats=number'), shingles('a a c a a', 'k=1 repeats=number')) AS three,
        shingles('x y z', 'k=1 repeats=number')::bigint[] = shingles('x y z', 'k=1')::bigint[] AS same_values;
@@ -43,7 +43,7 @@ FROM unnest('{keep,sorted,xor,sum}'::text[]) o, generate_series(2, 12) k,
      LATERAL (SELECT array_agg('w' || n % 5 ORDER BY n) FROM generate_series(1, k) n) a (p),
      LATERAL (SELECT array_agg('w' || n % 5 ORDER BY n DESC) FROM generate_series(2, k) n) b (array_reverse)
 WHERE k IN (3, 7, 12) GROUP BY o, k ORDER BY o, k;
--- xor loses what occurs twice, sum and sorted do not
+-- xor loses words that occur twice, sum and sorted do not
 SELECT o, shingles('a a b', 'k=3 order=' || o)::bigint[] = shingles('b c c', 'k=3 order=' || o)::bigint[] AS lost
 FROM unnest('{sorted,xor,sum}'::text[]) o ORDER BY o;
 -- sorted and sum find the multisets that a naive count finds, for every k
@@ -55,7 +55,7 @@ FROM (SELECT k, array_to_string(w, ' ') AS t,
               FROM generate_series(1, cardinality(w) - k + 1) i) AS naive
       FROM generate_series(1, 14) k, generate_series(1, 20) s,
            LATERAL (SELECT array_agg('w' || (hashint8(s * 1000 + n) & 3) ORDER BY n) FROM generate_series(1, 60) n) a (w)) c;
--- What is kept sorted from one shingle to the next is what each has by itself
+-- The sorted window that is kept between shingles has the words of each shingle
 SELECT count(*) AS cases,
        count(*) FILTER (WHERE (SELECT array_agg(v ORDER BY v)
                                FROM unnest(shingles(array_to_string(w, ' '), k, 'order=sorted')::bigint[]) v)
@@ -111,7 +111,7 @@ FROM (SELECT g, string_agg(w, ' ') AS t, count(DISTINCT w) AS words
            LATERAL (SELECT CASE g % 3 WHEN 0 THEN n % 4 WHEN 1 THEN abs(hashint8(n)) ELSE abs(hashint8(n)) % (1 + n % 100) END::text) v (w)
       GROUP BY g) t;
 
--- The set stays the same whatever was read before
+-- The set does not depend on earlier documents
 SELECT bool_and(shingles(t) = single) AS same
 FROM (VALUES (repeat('x y z ', 30000), shingles(repeat('x y z ', 30000))), ('', shingles('')), ('a b', shingles('a b')), ('ё п''', shingles('ё п'''))) v (t, single);
 

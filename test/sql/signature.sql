@@ -2,7 +2,7 @@
 -- The datatype: text and binary form, order, hash, casts
 --
 
--- Text form: a set, whatever is given
+-- Text form: a set, for any input
 SELECT signature_from('{5, 3, 3, 1}');
 SELECT signature_from('{}');
 SELECT signature_from('{-1, 0, 9223372036854775807}');
@@ -10,7 +10,7 @@ SELECT signature_from('{{1,2},{2,3}}');
 SELECT signature_from(NULL);
 SELECT signature_from('{1, NULL}');
 
--- It reads what it writes, and a little more
+-- Input accepts the output, and a little more
 SELECT 'features{0000000000000001,00000000000000ff}'::signature;
 SELECT ' features { 0000000000000001 , 00000000000000FF } '::signature;
 SELECT 'shingles[k=3]{0000000000000001}'::signature;
@@ -20,7 +20,7 @@ SELECT sig::text::signature = sig AS same, sig
 FROM (VALUES ('shingles[russian stop minlen=3 maxlen=25 digits=drop unit=sentence order=sum k=7]{}'::signature),
              ('shingles[persian unit=char order=xor k=1000]{0123456789abcdef,fedcba9876543210}')) v (sig);
 
--- and refuses all else
+-- and nothing else
 \set VERBOSITY terse
 SELECT ''::signature;
 SELECT 'features'::signature;
@@ -52,7 +52,7 @@ SELECT 'shingles[config=1a2b3c4d k= 3]{}'::signature;
 SELECT 'shingles[config=1a2b3c4d k=+3]{}'::signature;
 SELECT 'shingles[config=1a2b3c4d  k=3]{}'::signature;
 
--- How one was made
+-- Its description
 SELECT describe(signature_from('{1,2,3}'));
 SELECT describe('shingles[k=3]{0000000000000001}');
 SELECT describe('shingles[english stop unit=sentence k=1]{}');
@@ -69,7 +69,7 @@ SELECT sig::bytea::signature = sig AS bytea, sig::bigint[]::signature = sig AS a
 FROM (SELECT signature_from(array_agg(i * i * 7919 % 1000003)) AS sig
       FROM generate_series(1, 1000::bigint) i) s;
 
--- Bytes are checked: each of these differs from a good one in one place
+-- Bytes are checked: each of these differs from a valid one in one place
 CREATE FUNCTION bad_bytes(place int, byte int) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -115,7 +115,7 @@ SELECT a.id, b.id FROM sigs a JOIN sigs b ON a.sig = b.sig AND a.id < b.id;
 RESET enable_hashjoin;
 RESET enable_mergejoin;
 
--- The hash is fixed for ever: hash partitions rely on these very numbers
+-- The hash never changes: hash partitions rely on these numbers
 SELECT id, signature_hash(sig), signature_hash_extended(sig, 0),
        signature_hash_extended(sig, 42)
 FROM sigs WHERE id IN (1, 3, 7) ORDER BY id;
@@ -138,7 +138,7 @@ CREATE TABLE copied (LIKE sigs);
 SELECT count(*) FROM sigs JOIN copied USING (id)
 WHERE sigs.sig IS DISTINCT FROM copied.sig;
 
--- Large ones are stored out of line and come back
+-- Large ones are stored out of line, and read unchanged
 INSERT INTO copied
 SELECT 12, signature_from(array_agg(i)) FROM generate_series(1, 100000) i;
 SELECT cardinality(sig::bigint[]), sig = signature_from(sig::bigint[])

@@ -1,8 +1,8 @@
 --
--- Sketches of sets: making, forms, measures, errors
+-- Sketches of sets: construction, forms, measures, errors
 --
 
--- What each one looks like
+-- The text of each
 CREATE TEMP TABLE example AS
 SELECT signature_from(array(SELECT generate_series(1, 60))) AS a,
        signature_from(array(SELECT generate_series(4, 62))) AS b,
@@ -12,7 +12,7 @@ SELECT supershingles(a, 2, 14), megashingles(a, 3, 14) FROM example;
 SELECT describe(minhash(a)), describe(bottom(a, 3)), describe(sample(a, 20)) FROM example;
 SELECT describe(supershingles(a)), describe(megashingles(a)), describe(simhash(a)) FROM example;
 
--- A set of shingles hands its analysis on, and its values are hashes already
+-- A sketch has the analysis of its set of shingles, whose values are hashes already
 CREATE TEMP TABLE shingled AS
 SELECT ('shingles[english k=2]{' || string_agg(h, ',' ORDER BY h COLLATE "C") || '}')::signature AS s
 FROM (SELECT lpad(to_hex(hashint8extended(i, 0)), 16, '0') AS h FROM generate_series(1, 40) i) x;
@@ -23,7 +23,7 @@ SELECT (bottom(s, 2)::bigint[]) = (s::bigint[])[1:2] AS smallest,
        sample(s, 1)::bigint[] = s::bigint[] AS all_are_divisible_by_1
 FROM shingled;
 
--- A min-hash sketch is the same for ever, however its slots came to be filled
+-- A min-hash sketch never changes, by whichever round its slots are filled
 SELECT size, md5(string_agg(minhash(t, size, 1)::text, ' ' ORDER BY n)) AS sketches
 FROM unnest('{1,7,100,128,1000}'::int[]) size, unnest('{1,5,50,100,300,9000}'::int[]) n,
      LATERAL (SELECT string_agg('w' || w, ' ' ORDER BY w) FROM generate_series(1, n) w) a (t)
@@ -87,8 +87,8 @@ FROM example,
 ORDER BY id;
 SELECT similarity(bottom(e, 2), bottom(e, 2)), similarity(bottom(e, 2), bottom(a, 2)) FROM example;
 
--- Rules of agreement: two supershingles, one megashingle, whatever the
--- threshold; one supershingle where there is one group only
+-- Rules of agreement: two supershingles, one megashingle, at any threshold; one
+-- supershingle if there is one group only
 SELECT groups, agree, supers % other AS near, near_duplicate(supers, other, 1) AS near_at_1,
        round(similarity(supers, other)::numeric, 4) AS similarity,
        megas % mega_other AS mega_near, round(similarity(megas, mega_other)::numeric, 4) AS mega_similarity
@@ -125,7 +125,7 @@ SELECT minhash(sample(a, 2)) FROM example;
 SELECT simhash(minhash(a)) FROM example;
 SELECT minhash(NULL::signature), simhash(NULL::signature), bottom(a, NULL) FROM example;
 
--- Straight from text: the same bytes as of the set of shingles
+-- From text: the same bytes as from the set of shingles
 CREATE TEMP TABLE document AS
 SELECT i AS id, (SELECT string_agg(substr(md5((i * 31 + w % (i % 13 * 400 + 2))::text), 1, 1 + w % 5), ' ' ORDER BY w)
                  FROM generate_series(1, i * i) w) || E'.\nЖили-были дед и баба, и была у них курочка-ряба.' AS doc
@@ -165,12 +165,12 @@ FROM (SELECT signature_from(array_agg(f), array_agg(v)) AS x, signature_from(arr
 SELECT signature_from('{}', '{}'), signature_from('{1}', '{0}');
 SELECT signature_from('{1,2}', '{1}');
 SELECT signature_from('{1}', '{-1}');
--- more than a set holds; the sum of the first two and the last does not fit into 32 bits
+-- more than the limit of a set; the sum of the first two and the last exceeds 32 bits
 SELECT signature_from('{1,2,3}', '{2147483647,2147483647,7}');
 SELECT signature_from('{1}', '{NULL}');
 SELECT signature_from('{1,2}', '{2147483647,1}');
 
--- Input that is no sketch
+-- Input that is not a sketch
 SELECT 'minhash(3)#5{01,02}'::signature;
 SELECT 'minhash(3)#0{01,02,03}'::signature;
 SELECT 'minhash(0)#5{}'::signature;

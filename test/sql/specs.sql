@@ -1,6 +1,6 @@
 --
 -- A column with signatures of several specs: rows of different specs are never
--- near-duplicates, by whatever plan
+-- near-duplicates, by any plan
 --
 CREATE SCHEMA specs;
 SET search_path = specs, public;
@@ -65,7 +65,7 @@ DROP INDEX pages_gin;
 CREATE INDEX pages_neardup ON pages USING neardup (sig);
 SELECT has_wanted('SELECT a.id, b.id FROM pages a JOIN pages b ON near_duplicate(a.sig, b.sig, 0.6)', 'pages_neardup') AS neardup;
 
--- The nearest: the others have no distance, and come last
+-- The nearest rows: rows of other specs have no distance, and come last
 CREATE FUNCTION nearest(id int, rows int) RETURNS text LANGUAGE sql AS $$
     SELECT string_agg(coalesce(round(distance::numeric, 4)::text, 'null'), ' ' ORDER BY n)
     FROM (SELECT distance, row_number() OVER () AS n
@@ -95,7 +95,7 @@ BEGIN
         PERFORM near_duplicate(a.sig, b.sig, 0.6) FROM pages a, pages b WHERE a.id = 11 AND b.id = 10 + i;
     END LOOP;
 END $$;
--- Values are an error
+-- Functions that return a value raise an error
 SELECT similarity('shingles[k=3]{}', 'shingles[k=4]{}');
 
 SET client_min_messages = warning;

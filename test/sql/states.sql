@@ -27,7 +27,7 @@ INSERT INTO expressions (expression) VALUES
 ('pair_evaluation(f = t, g = h, id / 420.0)'),
 ('cluster_evaluation(f, t)');
 
--- What an aggregate gives of every group, and of all, as one text.
+-- Results of an aggregate for every group, and for all rows, as one text.
 CREATE FUNCTION results(expression text, source text = 'state_docs') RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     result text;
@@ -73,7 +73,7 @@ RESET hash_mem_multiplier;
 RESET enable_hashagg;
 RESET enable_sort;
 
--- by workers, whose states are combined, but for clusters
+-- by workers, whose states are combined, except for clusters
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
@@ -115,14 +115,14 @@ ORDER BY n;
 SELECT (SELECT lexicon_agg(DISTINCT body) FROM state_docs)::text = (SELECT lexicon_agg(body) FROM (SELECT DISTINCT body FROM state_docs) d)::text AS lexicon,
        (SELECT signature_union_agg(DISTINCT sig) FROM state_docs) = (SELECT signature_union_agg(sig) FROM state_docs) AS signature;
 
--- moving and growing frames: a state is asked for its result again and again
+-- moving and growing frames: the result of a state is computed repeatedly
 SELECT expression, frame FROM expressions, unnest(ARRAY['2 PRECEDING', 'UNBOUNDED PRECEDING']) frame
 WHERE same(format('SELECT id, %s OVER (ORDER BY id ROWS BETWEEN %s AND CURRENT ROW) FROM state_docs WHERE id <= 40', expression, frame),
            format('SELECT a.id, (SELECT %s FROM state_docs WHERE id BETWEEN %s AND a.id) FROM state_docs a WHERE id <= 40', expression,
                   CASE frame WHEN '2 PRECEDING' THEN 'a.id - 2' ELSE '1' END)) IS NOT TRUE
 ORDER BY n, frame;
 
--- so it is where a hash table is read again
+-- also where a hash table is read again
 SET enable_sort = off;
 SELECT plan_has('SELECT (SELECT count(r) FROM (SELECT g, lexicon_agg(body) AS r FROM state_docs GROUP BY g HAVING count(*) > o.x) s) FROM (VALUES (0), (1)) o (x)', 'Filter: \(count');
 SELECT expression FROM expressions
@@ -131,11 +131,11 @@ WHERE same(format('SELECT x, (SELECT string_agg(r::text, '' '' ORDER BY g) FROM 
 ORDER BY n;
 RESET enable_sort;
 
--- nothing, and NULL
+-- no rows, and NULL
 SELECT lexicon_agg(NULL::text), lexicon_agg(NULL::lexicon), word_set_agg(NULL::text), signature_union_agg(NULL), frequent_features(NULL), cluster_evaluation(NULL::int, NULL::int), pair_evaluation(NULL, NULL, NULL);
 SELECT lexicon_agg(b)::text = (SELECT lexicon_agg('a'))::text AS same FROM (VALUES (NULL), ('a'), (NULL)) v (b);
 
--- What engines on several servers do: flat states of parts, then their sum.
+-- As by engines on several servers: flat states of parts, then their sum.
 CREATE AGGREGATE lexicon_part(text) (SFUNC = lexicon_agg_add, STYPE = bytea);
 CREATE AGGREGATE lexicon_sum(bytea) (SFUNC = lexicon_agg_combine, STYPE = bytea, FINALFUNC = lexicon_agg_final);
 CREATE AGGREGATE bounded_part(text, text, int) (SFUNC = lexicon_agg_add, STYPE = bytea);
@@ -162,7 +162,7 @@ SELECT lexicon_agg(body)::text = lexicon_sum(part)::text FROM (SELECT body, NULL
 SELECT lexicon_part(body) = (SELECT lexicon_part(body) FROM state_docs) AS part, lexicon_agg(body)::text = (SELECT lexicon_sum(lexicon) FROM parts)::text AS lexicon FROM state_docs;
 SELECT h, lexicon_part(body) OVER (ORDER BY id) = (SELECT lexicon_part(body) FROM state_docs b WHERE b.id <= a.id) AS same FROM state_docs a ORDER BY id LIMIT 3;
 
--- States that are not of these aggregates
+-- States of other aggregates
 CREATE AGGREGATE pair_begun(boolean, boolean, double precision) (SFUNC = pair_evaluation_add, STYPE = bytea, INITCOND = '\x00');
 CREATE AGGREGATE mixed(text) (SFUNC = lexicon_agg_add, STYPE = bytea, FINALFUNC = word_set_agg_final);
 SELECT pair_begun(true, true, 1);
@@ -175,7 +175,7 @@ SELECT word_set_sum(word_set || '\x00') FROM parts;
 SELECT frequent_sum(frequent || '\x00') FROM parts;
 SELECT pair_sum(pair || '\x00') FROM parts;
 
--- damaged ones are refused, or read, but do no harm
+-- damaged states are refused, or read without harm
 CREATE FUNCTION outcome(name text, state bytea) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     result text;

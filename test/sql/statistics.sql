@@ -24,7 +24,7 @@ BEGIN
     actual := plan->>'Actual Rows';
 END $$;
 
--- Nothing is known as yet: one constant for all
+-- No statistics yet: one constant for all
 SELECT count(DISTINCT estimated)
 FROM unnest('{0.5,0.8,1}'::float8[]) t,
     estimate(format('SELECT FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, %s)', t));
@@ -44,7 +44,7 @@ SELECT actual, estimated / actual BETWEEN 0.25 AND 4 AS near
 FROM estimate('SELECT FROM docs a JOIN docs b ON a.sig <% b.sig');
 SELECT actual, estimated / actual BETWEEN 0.2 AND 4 AS near
 FROM estimate('SELECT FROM docs WHERE sig % (SELECT sig FROM docs WHERE id = 7)');
--- All rows with some of them, of a subquery that is kept apart, on either side
+-- All rows with some of them, from a subquery that is not pulled up, on either side
 SELECT sides, actual, estimated / actual BETWEEN 0.5 AND 2 AS near
 FROM unnest('{"a.sig, b.sig","b.sig, a.sig"}'::text[]) sides,
     estimate(format('SELECT FROM (SELECT sig FROM docs ORDER BY id LIMIT 40) a JOIN docs b ON near_duplicate(%s, 0.8)', sides));
@@ -59,11 +59,11 @@ DROP INDEX docs_sig;
 -- Semi-join: no more than there are rows
 SELECT actual, estimated / actual BETWEEN 0.5 AND 1.25 AS near
 FROM estimate('SELECT FROM docs a WHERE EXISTS (SELECT FROM docs b WHERE near_duplicate(a.sig, b.sig, 0.8))');
--- A threshold that is not known, and one that is none
+-- An unknown threshold, and an invalid one
 SELECT estimated > 0 FROM estimate('SELECT FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, (SELECT 0.8))');
 EXPLAIN (COSTS OFF) SELECT FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 7);
 
--- Sketches: by threshold, or by their rule, whatever the threshold is
+-- Sketches: by threshold, or by their rule at any threshold
 CREATE TABLE sketches AS
 SELECT id, abs(hashint4(id) % 100) AS part, sig, minhash(sig) AS minhash, bottom(sig, 20) AS bottom, simhash(sig) AS simhash,
     supershingles(sig) AS supershingles, megashingles(sig) AS megashingles FROM docs;
@@ -78,8 +78,8 @@ FROM estimate('SELECT FROM sketches a JOIN sketches b ON near_duplicate(a.supers
 SELECT actual, estimated / actual BETWEEN 0.2 AND 4 AS near
 FROM estimate('SELECT FROM sketches WHERE minhash % (SELECT minhash FROM sketches WHERE id = 7)');
 
--- Semi- and anti-joins: a row is no partner of its own where another condition
--- leaves it out; with a part of the rows fewer have one
+-- Semi- and anti-joins: a row does not match itself if another condition excludes it;
+-- with a part of the rows fewer have a match
 SELECT "column", "join", condition, actual, estimated / actual BETWEEN 0.6 AND 1.6 AS near
 FROM unnest('{sig,minhash,supershingles}'::text[]) "column",
     unnest('{EXISTS,NOT EXISTS}'::text[]) "join",
@@ -88,7 +88,7 @@ FROM unnest('{sig,minhash,supershingles}'::text[]) "column",
                     "join", condition, "column"))
 ORDER BY 1, 2, 3;
 
--- Of rows that have one partner each a sample has few with their partner
+-- Where each row has one match, a sample has few rows with their match
 CREATE TABLE pairs AS
 SELECT id, signature_from(ARRAY(SELECT id / 2 * 1000 + e FROM generate_series(1, 5) e)) AS sig FROM generate_series(2, 20001) id;
 SET default_statistics_target = 10;
@@ -97,7 +97,7 @@ RESET default_statistics_target;
 SELECT estimated < 4500 AS few
 FROM estimate('SELECT FROM pairs a WHERE NOT EXISTS (SELECT FROM pairs b WHERE near_duplicate(a.sig, b.sig, 0.8) AND a.id <> b.id)');
 
--- Vectors: as of one resemblance, their cosine is about that of sets
+-- Vectors: with nearly equal weights their cosine is about that of sets
 CREATE TABLE vectors AS
 SELECT id, signature_weighted(sig::bigint[], ARRAY(SELECT (1 + f % 3)::real FROM unnest(sig::bigint[]) f)) AS v FROM docs;
 ANALYZE vectors;
@@ -107,7 +107,7 @@ FROM unnest('{0.5,0.7,0.8,0.9,1}'::float8[]) t,
 ORDER BY t;
 SELECT actual, estimated / actual BETWEEN 0.25 AND 4 AS near
 FROM estimate('SELECT FROM vectors a JOIN vectors b ON near_duplicate(a.v, b.v, 0.8, ''cosine'')');
--- Of many a part is joined at low thresholds
+-- At low thresholds a part of a large sample is joined
 CREATE TABLE many_vectors AS
 SELECT signature_weighted(features, ARRAY(SELECT (1 + f % 3)::real FROM unnest(features) f)) AS v
 FROM (SELECT ARRAY(SELECT id / 100 * 1000 + e + id % 100 / 20 FROM generate_series(1::bigint, 10) e) AS features
@@ -118,9 +118,9 @@ FROM unnest('{0.5,0.6,0.7,0.8,0.9}'::float8[]) t,
     estimate(format('SELECT FROM many_vectors a JOIN many_vectors b ON near_duplicate(a.v, b.v, %s)', t))
 ORDER BY t;
 
--- Two families, of 70 and of 30 % of all rows: those of one are near to each other, at
--- two thirds.  With that number of pairs a part of the sample is joined;
--- at higher thresholds all of it is, for a hundred pairs
+-- Two families, of 70 and of 30 % of all rows: rows of one are near to each other, at
+-- two thirds.  With so many pairs a part of the sample is joined; at higher thresholds
+-- the whole sample is, for a hundred pairs
 CREATE TABLE families AS
 SELECT sig, signature_weighted(sig::bigint[], array_fill(1::real, ARRAY[cardinality(sig::bigint[])])) AS v, minhash(sig) AS minhash
 FROM (SELECT signature_from(ARRAY(
@@ -152,8 +152,8 @@ ANALYZE arrays;
 SELECT estimated / actual BETWEEN 0.8 AND 1.25 AS near
 FROM estimate('SELECT FROM arrays a JOIN arrays b ON near_duplicate(signature_from(a.features), signature_from(b.features), 0.8)');
 
--- Those do not show which column they are of: a row meets itself only where both sides are
--- one expression of one table
+-- Its statistics do not name a column: a row matches itself only if both sides are one
+-- expression of one table
 CREATE TABLE singles AS
 SELECT ARRAY[3 * i, 3 * i + 1, 3 * i + 2] AS f3, ARRAY[3 * i, 3 * i + 1, 3 * i + 2, -i] AS f4
 FROM generate_series(1::bigint, 1000) i;
@@ -167,7 +167,7 @@ FROM unnest('{singles a JOIN singles b ON near_duplicate(signature_from(a.f3)\, 
     singles a JOIN singles_2 b ON near_duplicate(signature_from(a.f3)\, signature_from(b.f3)\, 0.8)}'::text[]) q,
     estimate('SELECT FROM ' || q);
 
--- No signature, one, none that is not empty, different specs, sketches
+-- No signature, one, only empty ones, different specs, sketches
 CREATE TABLE odd (sig signature, sketch signature);
 ANALYZE odd;
 INSERT INTO odd VALUES (NULL, NULL);
@@ -184,7 +184,7 @@ SELECT actual FROM estimate('SELECT FROM odd a JOIN odd b ON near_duplicate(a.sk
 INSERT INTO odd VALUES (sample(signature_from('{1,2}'), 1), NULL);
 ANALYZE odd;
 
--- Numbers that cannot be calculated with count as none
+-- Statistics with invalid numbers are ignored
 CREATE TABLE strange AS SELECT id, sig, minhash(sig) AS sketch FROM docs;
 CREATE INDEX ON strange USING gin (sketch);
 CREATE INDEX ON strange USING neardup (sketch);
@@ -212,7 +212,7 @@ CALL expect_with('NaN');
 CALL expect_with('Infinity');
 CALL expect_with('-1');
 CALL expect_with('3e38');
--- rows there may be the same number
+-- estimates of both partitions may be equal
 CALL expect_with('4e9');
 CALL expect_with('0');
 CALL expect_with('none');

@@ -1,10 +1,10 @@
 --
--- Thresholds that a plan learns while it runs: an index may have been built for
--- higher ones.  It answers all the same, and as the plain function does.
+-- Thresholds known at run time only: an index may have been built for higher ones.  It
+-- answers nevertheless, and like the plain function.
 --
 
--- Families of sets: each is the first one's with a part exchanged.  Numbers
--- come from a generator of our own.
+-- Families of sets: each is the first set with a part exchanged.  The generator is
+-- ours, so numbers are the same everywhere.
 CREATE TABLE docs (id int PRIMARY KEY, sig signature);
 INSERT INTO docs
 SELECT f * 12 + i, signature_from(array(
@@ -17,7 +17,7 @@ INSERT INTO docs VALUES (0, NULL), (1, signature_from('{}'));
 CREATE TABLE queries AS SELECT id AS q, sig AS query FROM docs WHERE id % 23 = 0 AND sig IS NOT NULL;
 ANALYZE docs;
 
--- What the function says, and what an index does
+-- Answers of the function and of an index
 CREATE FUNCTION by_function(t float8, measure text) RETURNS text LANGUAGE sql
 SET neardup.enable_join = off SET enable_bitmapscan = off AS
 $$ SELECT count(*) || ' ' || coalesce(sum(q * 31 + id), 0)
@@ -49,7 +49,7 @@ INSERT INTO asked SELECT t, 'shared' FROM unnest('{1, 4, 12, 25, 1000}'::float8[
 CREATE TABLE truth AS SELECT t, measure, by_function(t, measure) AS found FROM asked;
 SELECT sum(split_part(found, ' ', 1)::int) AS found FROM truth;
 
--- The default, others that are extended less and more, and one with a list
+-- The default, indexes that are extended less and more, and one with a list
 CREATE FUNCTION check_index(options text) RETURNS TABLE (wrong text, sparing text) LANGUAGE plpgsql AS
 $$
 BEGIN
@@ -73,8 +73,8 @@ SELECT * FROM check_index('(measure = containment)');
 SELECT format('(frequent = %L)', frequent_features(sig)) AS options FROM docs \gset
 SELECT * FROM check_index(:'options');
 
--- A look-up that goes through every row says so, once, and reads little more
--- of the index than one key a row.
+-- A look-up that visits every row warns once, and reads little more of the index than
+-- one key a row.
 CREATE INDEX docs_sig ON docs USING gin (sig) WITH (fastupdate = off);
 SET enable_seqscan = off;
 SET neardup.enable_join = off;

@@ -1,5 +1,5 @@
 --
--- What decides which words a text has is recorded, and a change is reported
+-- Hashes of the components that cut and stem words are recorded; a change is reported
 --
 \set regression :DBNAME
 CREATE DATABASE neardup_versions;
@@ -11,19 +11,19 @@ SELECT component, version ~ '^[0-9a-f.]+$' AS told FROM near.neardup_components(
 WHERE component IN ('ICU', 'letters', 'stems of english', 'stems of russian') ORDER BY component COLLATE "C";
 SELECT count(*) AS differences FROM near.neardup_components() c
 FULL JOIN near.neardup_recorded_versions r USING (component, version) WHERE c IS NULL OR r IS NULL;
--- stemmers are known by what they do
+-- a stemmer is identified by its results
 SELECT count(*) = count(DISTINCT version) AS all_differ FROM near.neardup_components();
 
 -- No change: no warning
 \connect
 SELECT cardinality(near.shingles('a rose is a rose')::bigint[]) AS features;
 
--- Another ICU that does the same: no warning
+-- Another ICU with the same results: no warning
 INSERT INTO near.neardup_recorded_versions VALUES ('ICU', '60.1'), ('stems of klingon', '1');
 \connect
 SELECT cardinality(near.shingles('a rose is a rose')::bigint[]) AS features;
--- One that does something else, as if it had been upgraded; in a dump the row is there
--- beside that of today.  Once in a session, whoever it is, and for what is used.
+-- One with other results, as after an upgrade; a dump has its row beside today's.  One
+-- warning a session, for any role, and only about used components.
 INSERT INTO near.neardup_recorded_versions VALUES ('letters', '0'), ('stems of german', '0');
 CREATE ROLE neardup_reader;
 GRANT USAGE ON SCHEMA near TO neardup_reader;
@@ -35,13 +35,13 @@ SELECT cardinality(near.shingles('a rose is a rose')::bigint[]) AS features;
 SELECT cardinality(near.shingles('a rose is a rose')::bigint[]) AS features;
 SELECT near.neardup_accept_versions();
 \set VERBOSITY default
--- the way out
+-- accept them
 \connect
 SELECT near.neardup_accept_versions();
 \connect
 SELECT cardinality(near.shingles('a rose is a rose')::bigint[]) AS features;
 
--- Each stemmer and each way of cutting is for those who use it
+-- Warnings are about stemmers and segmenters that the session uses
 INSERT INTO near.neardup_recorded_versions VALUES ('ICU', '60.1'), ('sentences', '0'), ('words of Thai', '0'), ('stems of german', '0');
 \set VERBOSITY terse
 \connect
@@ -63,7 +63,7 @@ SET enable_nestloop = off;
 SELECT count(*) FROM docs a JOIN docs b ON near_duplicate(a.kept, b.kept, 0.9);
 SELECT count(*) FROM docs a JOIN docs b ON near_duplicate(a.kept, b.kept, 0.9);
 RESET search_path;
--- How many rows are out of date, and what may be accepted
+-- The number of outdated rows, and when versions are accepted
 SELECT * FROM near.neardup_outdated('docs', 'made');
 SELECT * FROM near.neardup_outdated('docs', 'kept');
 \set VERBOSITY default
@@ -81,7 +81,7 @@ CREATE MATERIALIZED VIEW seen AS SELECT made FROM docs;
 SELECT near.neardup_accept_versions();
 DROP MATERIALIZED VIEW seen;
 SELECT near.neardup_accept_versions();
--- as if a row had been made by another stemmer
+-- as if another stemmer had made a row
 CREATE TABLE other (body text, sig near.signature GENERATED ALWAYS AS (near.shingles(body, 1, 'german')) STORED);
 INSERT INTO other VALUES ('Häuser');
 CREATE OR REPLACE FUNCTION near.other_word(text) RETURNS text LANGUAGE sql IMMUTABLE RETURN 'Haus';

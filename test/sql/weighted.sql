@@ -2,8 +2,8 @@
 -- Weighted features: vectors of numbers and of words
 --
 
--- A vector has each feature once, with the sum of its weights, and none that
--- weighs nothing; the order of the arrays does not matter
+-- A vector has each feature once, with the sum of its weights, and no feature of weight
+-- 0; the order of the arrays does not matter
 SELECT signature_weighted('{7,42,-1}', '{0.5,2,0.1}') AS vector;
 SELECT signature_weighted('{7,42,7,5}', '{0.5,2,1,0}') AS sum,
        signature_weighted('{42,7,5,7}', '{2,1,0,0.5}') AS swapped,
@@ -16,7 +16,7 @@ SELECT signature_weighted('{7,42,-1}', '{0.5,2,0.1}')::bigint[] AS features,
        signature_weighted('{7,42}', '{0.5,2}')::bytea AS bytes;
 SELECT signature_weighted(NULL, '{1}') IS NULL AS is_null;
 
--- Whatever a float4 can be, and the settings do not matter
+-- All values of a float4; settings do not matter
 SET extra_float_digits = -3;
 SELECT v, v::text::signature = v AS text, v::bytea::signature = v AS bytes
 FROM (SELECT signature_weighted('{1,2,3,4,5}', '{3.4028235e38,1e-45,1.1754944e-38,0.1,16777216}') AS v) s;
@@ -24,7 +24,7 @@ RESET extra_float_digits;
 SELECT 'weighted{0000000000000001:1.50,0000000000000002: 2e0 }'::signature,
        'weighted { 0000000000000001 : .5 }'::signature;
 
--- Not a vector
+-- Invalid vectors
 SELECT signature_weighted('{1}', '{-1}');
 SELECT signature_weighted('{1}', '{NaN}');
 SELECT signature_weighted('{1}', '{Infinity}');
@@ -73,7 +73,7 @@ FROM (SELECT signature_weighted('{}', '{}') AS e, signature_weighted('{1}', '{1}
 SELECT cosine(a, b), similarity(a, b), cosine(a, c), similarity(b, c) = 1 / 3.0::float8 AS third
 FROM (SELECT signature_weighted('{1,2}', '{3.4028235e38,3.4028235e38}') AS a,
              signature_weighted('{1,2}', '{1e-45,1e-45}') AS b, signature_weighted('{1,3}', '{1e-45,1e-45}') AS c) s;
--- weights of one are a set; whole weights resemble as the set that repeats
+-- with weights 1 it is like a set; with whole weights like a set with repetitions
 SELECT count(*) FILTER (WHERE cosine(v, w) <> cosine(s, t)) AS cosine, count(*) FILTER (WHERE similarity(v, w) <> similarity(s, t)) AS similarity
 FROM (SELECT signature_weighted(array_agg(f), array_agg(1::real)) AS v, signature_from(array_agg(f)) AS s
       FROM generate_series(1, 12) n, generate_series(1, n) f GROUP BY n) a,
@@ -92,7 +92,7 @@ SELECT near_duplicate_approx(v, v, 0.8) FROM (SELECT signature_weighted('{1}', '
 SELECT minhash(v) FROM (SELECT signature_weighted('{1}', '{1}') AS v) s;
 SELECT cosine(v, signature_from('{1}')) FROM (SELECT signature_weighted('{1}', '{1}') AS v) s;
 
--- Order: features first, then how many, then weights; equality is of all
+-- Order: by features, then their number, then weights; equality is of all three
 SELECT array_agg(n ORDER BY v) AS sorted, array_agg(n ORDER BY v DESC) AS back, count(DISTINCT v) AS different
 FROM (VALUES (1, signature_weighted('{}', '{}')), (2, signature_weighted('{1}', '{1e-45}')), (3, signature_weighted('{1}', '{2}')),
              (4, signature_weighted('{1}', '{10}')), (5, signature_weighted('{1,2}', '{1,1}')), (6, signature_weighted('{1,2}', '{1,2}')),
@@ -121,7 +121,7 @@ SELECT a.id AS a, b.id AS b,
               FROM components WHERE id IN (a.id, b.id) GROUP BY f) u) AS similarity
 FROM vectors a JOIN vectors b ON a.id < b.id;
 SELECT count(*), count(DISTINCT cosine) > 3000 AS many, count(*) FILTER (WHERE cosine > 0.8) AS near, count(*) FILTER (WHERE similarity > 0.6) AS alike FROM truth;
--- but on 32-bit x86, where the server itself rounds twice
+-- except on 32-bit x86, where the server itself rounds twice
 SELECT CASE WHEN 1::float8 + (power(2::float8, -53) + power(2::float8, -64)) > 1 THEN 0 ELSE 1e-14 END AS slack \gset
 SELECT count(*) FILTER (WHERE NOT abs(cosine(v.v, w.v) - cosine) <= :slack * cosine) AS cosine,
        count(*) FILTER (WHERE NOT abs(cosine(w.v, v.v) - cosine) <= :slack * cosine) AS cosine_back,
@@ -136,7 +136,7 @@ FROM truth JOIN vectors v ON v.id = a JOIN vectors w ON w.id = b;
 SELECT count(*) FILTER (WHERE cosine(v, v) <> 1 OR similarity(v, v) <> 1) AS itself,
        count(*) FILTER (WHERE v::text::signature <> v OR v::bytea::signature <> v) AS input FROM vectors;
 
--- Words, by their share of the document's
+-- Words, by their share of the document
 SELECT weighted_words('A rose is a rose') = weighted_words('rose is a Rose. A?') AS bag,
        (SELECT array_agg(w ORDER BY w) FROM regexp_matches(weighted_words('a rose is a rose')::text, ':([0-9.]+)', 'g') m, LATERAL (SELECT m[1]) u (w)) AS weights,
        weighted_words('?') = regexp_replace(weighted_words('a')::text, '{.*', '{}')::signature AS empty,
@@ -144,8 +144,8 @@ SELECT weighted_words('A rose is a rose') = weighted_words('rose is a Rose. A?')
        weighted_words('english'::regconfig, 'Roses and roses, a house') = weighted_words('english'::regconfig, 'rose house rose') AS configured;
 SELECT describe(weighted_words('running foxes', 'english stop')) AS described,
        weighted_words('running foxes', 'english') = weighted_words('runs fox', 'english k=1') AS stemmed;
--- with a lexicon: the numbers of word_statistics(), in float4; words of all
--- documents weigh nothing, and those that it does not have are left out
+-- with a lexicon: the numbers of word_statistics(), in float4; words of all documents
+-- weigh nothing, and unknown words are left out
 CREATE TEMP TABLE corpus AS
 SELECT id, 'the ' || string_agg('w' || random_of(id * 100 + i, 1 + random_of(i, 60)), ' ' ORDER BY i) AS body
 FROM generate_series(1, 60) id, generate_series(1, 10 + random_of(id, 30)) i GROUP BY id;

@@ -32,7 +32,7 @@ SELECT count(*), count(v) AS known, count(DISTINCT v) AS different, count(*) FIL
 CREATE TABLE truth AS
 SELECT a.id AS a, b.id AS b, cosine(a.v, b.v), similarity(a.v, b.v) FROM left_vectors a, right_vectors b;
 
--- Thresholds, those among them that some pairs just reach
+-- Thresholds, some of them reached exactly by pairs
 CREATE TABLE thresholds AS SELECT unnest('{1e-60,0.01,0.2,0.5,0.7,0.8,0.9,0.99,1}'::float8[]) AS t;
 INSERT INTO thresholds
 SELECT * FROM (SELECT cosine FROM truth WHERE cosine BETWEEN 0.3 AND 0.9999 AND a % 4 <> 0 ORDER BY md5(a || ' ' || b) LIMIT 6) c
@@ -40,8 +40,8 @@ UNION SELECT * FROM (SELECT similarity FROM truth WHERE similarity BETWEEN 0.3 A
 SELECT count(*), count(*) FILTER (WHERE EXISTS (SELECT FROM truth WHERE cosine = t)) AS reached_by_cosine,
        count(*) FILTER (WHERE EXISTS (SELECT FROM truth WHERE similarity = t)) AS reached_by_similarity FROM thresholds;
 
--- The pairs of a join, against the truth, and how candidates were found;
--- raises unless it is a similarity join
+-- The pairs of a join, against the truth, and its algorithm; an error unless it is a
+-- similarity join
 CREATE FUNCTION joined(algorithm text, measure text, t float8, OUT done text, OUT batches int, OUT pairs bigint, OUT wrong bigint) LANGUAGE plpgsql AS $$
 DECLARE
     query text := format('SELECT a.id AS a, b.id AS b FROM left_vectors a JOIN right_vectors b ON near_duplicate(a.v, b.v, %L, %L)', t, measure);
@@ -62,14 +62,14 @@ BEGIN
     DROP TABLE found;
 END $$;
 
--- Each algorithm, and whatever is set where there is no other
+-- Each algorithm, and any setting where there is only one
 CREATE TABLE algorithms AS SELECT unnest('{auto,all-pairs-0,all-pairs-1,all-pairs-2,ppjoin+}'::text[]) AS algorithm;
 SELECT measure, algorithm, done, count(*) AS joins, max(batches) = 1 AS at_once, count(DISTINCT pairs) AS answers,
        min(pairs) AS least, max(pairs) AS most, sum(wrong) AS wrong
 FROM algorithms, unnest('{cosine,jaccard}'::text[]) measure, thresholds, LATERAL joined(algorithm, measure, t)
 WHERE measure = 'cosine' OR algorithm = 'auto'
 GROUP BY measure, algorithm, done ORDER BY measure, algorithm COLLATE "C";
--- and by way of the disk, in parts
+-- and on disk, in parts
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
 SELECT measure, algorithm, done, count(*) AS joins, min(batches) > 1 AS in_parts, count(DISTINCT pairs) AS answers,
@@ -79,7 +79,7 @@ WHERE (measure = 'cosine' AND algorithm <> 'ppjoin+') OR algorithm = 'auto'
 GROUP BY measure, algorithm, done ORDER BY measure, algorithm COLLATE "C";
 RESET work_mem;
 RESET hash_mem_multiplier;
--- What the filters are good for: fewer postings, candidates, comparisons
+-- The filters save postings, candidates and comparisons
 CREATE FUNCTION counters(algorithm text, OUT postings bigint, OUT candidates bigint, OUT verified bigint, OUT matches bigint) LANGUAGE plpgsql AS $$
 DECLARE
     plan json;
@@ -139,7 +139,7 @@ SELECT measure, count(*) AS thresholds, sum(pairs) AS pairs, sum(wrong) AS wrong
 FROM (VALUES ('cosine', 0.5), ('jaccard', 0.25)) m (measure, least), thresholds, LATERAL looked_up(measure, t)
 WHERE t >= least AND (t > least OR measure = 'jaccard') GROUP BY measure ORDER BY measure;
 EXPLAIN (COSTS OFF) SELECT id FROM vectors WHERE near_duplicate(v, 'weighted{0000000000000001:1}', 0.49, 'cosine');
--- known only when the query runs, a lower threshold finds all the same
+-- a lower threshold, known only at run time, finds all pairs
 SET plan_cache_mode = force_generic_plan;
 PREPARE near(signature, float8) AS SELECT count(*) FROM vectors WHERE near_duplicate(v, $1, $2, 'cosine');
 SET enable_seqscan = off;
@@ -156,7 +156,7 @@ CREATE INDEX vectors_v ON vectors USING gin (v);
 SELECT measure, count(*) AS thresholds, sum(pairs) AS pairs, sum(wrong) AS wrong
 FROM (VALUES ('cosine', sqrt(0.8)), ('jaccard', 0.8)) m (measure, least), thresholds, LATERAL looked_up(measure, t)
 WHERE t >= least GROUP BY measure ORDER BY measure;
--- measures that vectors do not have are refused, on every plan
+-- measures that vectors do not have are errors, by every plan
 SET enable_seqscan = off;
 SELECT count(*) FROM vectors WHERE near_duplicate(v, 'weighted{0000000000000001:1}', 0.99, 'dice');
 RESET enable_seqscan;

@@ -9,7 +9,7 @@ SELECT neardup_words(NULL) IS NULL AS strict;
 
 -- NFKC case folding
 SELECT neardup_words('STRASSE straße ﬁne ﬀ Å Å A' || U&'\030A' || ' ℌ x² ① Ⅷ ＡＢＣ１２ ΣΊΣΥΦΟΣ ǅ');
--- fractions stand for themselves, symbols for nothing
+-- fractions are words, symbols are not
 SELECT neardup_words('½ 2½ 1⁄2 Java™ 5 ㎏ €3 ☃ a+b');
 -- ignorable characters join, a zero-width space separates
 SELECT neardup_words(U&'in\00ADfor\2060ma\FEFFtion zero\200Bwidth x\FE0F');
@@ -27,14 +27,14 @@ SELECT neardup_words('Съешь же ещё этих мягких францу�
 -- Arabic script: one yeh and one kaf, no marks, no tatweel, joined by ZWNJ
 SELECT neardup_words(U&'\0643\062A\0627\0628 \06A9\062A\0627\0628 \064A\06A9 \06CC\0643 \0639\0644\0649 \0639\0644\06CC', 'persian');
 SELECT neardup_words(U&'\0639\064E\0644\064E\064A\0652\0643\064F\0645\0652 \0633\0640\0640\0644\0627\0645 \0640\0640 \0645\06CC\200C\062E\0648\0627\0647\0645', 'persian');
--- each character is what its normal forms are, between letters and behind one
+-- each character is like its normal forms, between letters and after one
 SELECT count(*) > 1000 AS many, count(*) FILTER (WHERE words <> neardup_words(c, analysis)) AS composed, count(*) FILTER (WHERE words <> neardup_words(d, analysis)) AS decomposed
 FROM unnest('{"",turkish}'::text[]) analysis,
      (SELECT format(f, chr(n)) AS text, normalize(format(f, chr(n)), NFC) AS c, normalize(format(f, chr(n)), NFD) AS d
       FROM generate_series(160, 63743) n, unnest('{x%sy,п%sк,I%s}'::text[]) f
       WHERE n NOT BETWEEN 55296 AND 57343 AND n NOT BETWEEN 44032 AND 55203 AND (chr(n) IS NOT NFC NORMALIZED OR chr(n) IS NOT NFD NORMALIZED)) t,
      neardup_words(text, analysis) words;
--- what composes is one letter, composed or not
+-- a letter that can be composed is one letter, composed or not
 SELECT neardup_words(U&'\0622\0628 \0627\0653\0628 \0627\064E\0653\0628 \0623\062D\0645\062F \0627\0654\062D\0645\062F');
 -- heh with a mark above: one letter, two, decomposed, and without the mark
 SELECT neardup_words(U&'\062E\0627\0646\06C0 \062E\0627\0646\0647\0654 \062E\0627\0646\06D5\0654 \062E\0627\0646\0647', '') AS plain, neardup_words(U&'\06C0 \0647\0654', 'arabic') AS arabic;
@@ -47,8 +47,8 @@ SELECT neardup_words('IŞIK ışık İZ iz I' || U&'\0307' || 'Z', 'turkish');
 SELECT neardup_words('MİLLÎ Ìì I' || U&'\0323\0302\00AD\0307', 'turkish') AS words, neardup_words('MİLLÎ Ìì', 'turkish') = neardup_words(normalize('MİLLÎ Ìì', NFD), 'turkish') AS same;
 SELECT neardup_words('xI' || U&'\0344' || 'y', 'turkish') = neardup_words(normalize('xI' || U&'\0344' || 'y'), 'turkish') AS same;
 
--- Scripts without spaces are segmented by ICU; its dictionaries get better from
--- version to version, so only words that all versions know are printed
+-- Scripts without spaces are segmented by ICU; its dictionaries grow with versions, so
+-- only words that all versions know are printed
 SELECT neardup_words('我们在北京学习中文。今天天气很好！') @> '{我们,在,北京,学习,中文,今天,天气}' AS chinese,
        neardup_words('私は日本語を勉強しています。PostgreSQLのデータベース') @> '{私,は,日本語,を,勉強,postgresql,の,データベース}' AS japanese,
        neardup_words('ภาษาไทยเป็นภาษาที่สวยงาม น้ำ ทำ') @> '{ภาษา,ไทย,เป็น,ที่,สวยงาม,น้ำ,ทำ}' AS thai;
@@ -59,7 +59,7 @@ SELECT neardup_words('ﾃﾞｰﾀﾍﾞｰｽ') = neardup_words('データベ�
        neardup_words('น' || U&'\0E33') = neardup_words('น' || U&'\0E4D\0E32') AS am;
 SELECT neardup_words('안녕하세요 세계') = neardup_words(normalize('안녕하세요 세계', NFD)) AS hangul;
 
--- Stemming; stop words, lengths and digits are looked at before it
+-- Stemming; stop words, lengths and digits are filtered before it
 SELECT neardup_words('The quick brown foxes were jumping over the lazy dogs', 'english');
 SELECT neardup_words('The quick brown foxes were jumping over the lazy dogs', 'english stop');
 SELECT neardup_words('Don''t you know it''s his', 'english stop'), neardup_words('Daß die Männer müßten', 'german stop');
@@ -79,11 +79,11 @@ SELECT neardup_words('I ı İ i Şeker', 'turkish accents=fold');
 -- stop words and stems are those of the word without
 SELECT neardup_words('Über für die Männer', 'german stop accents=fold') = neardup_words('Uber fur die Manner', 'german stop accents=fold') AS same,
        neardup_words('für die Männer', 'german stop accents=fold');
--- a Latin or Greek letter is what its decomposition is without the marks, but for strokes
+-- a Latin or Greek letter is its decomposition without the marks, except for strokes
 SELECT count(*) AS letters, string_agg(c, ' ' ORDER BY n) FILTER (WHERE neardup_words('x' || c, 'accents=fold') <> neardup_words(regexp_replace(normalize('x' || c, NFKD), U&'[\0300-\0344\0346-\036F]', '', 'g'))) AS strokes
 FROM (SELECT n, chr(n) AS c FROM generate_series(192, 1023) n UNION ALL SELECT n, chr(n) FROM generate_series(7680, 8188) n) t
 WHERE n NOT BETWEEN 688 AND 890 AND neardup_words(c) <> '{}';
--- whatever the unit, and where the analysis is that of a lexicon
+-- with any unit, and with the analysis of a lexicon
 SELECT shingles('Café au lait', 'unit=char k=4 accents=fold') = shingles('cafe au lait', 'unit=char k=4 accents=fold') AS chars,
        shingles('Été là. Où?', 'unit=sentence accents=fold k=1') = shingles('Ete la. Ou?', 'unit=sentence accents=fold k=1') AS sentences,
        df(l, 'café') = 2 AND df(l, 'cafe') = 2 AND words(l) = 3 AS lexicon, top_words('Café слово', l) = top_words('cafe', l) AS of_lexicon
@@ -105,13 +105,13 @@ SELECT neardup_words('<p>One <b>bo</b>ld wo<i>rd</i><br/>next<td>cell</td>cell <
 SELECT neardup_words('<style>p {x}</style>a<script type="x">var b = "<b>";</script>c<!-- d <e> -- f -->g<!doctype h><?php i ?>j', 'html');
 SELECT neardup_words('caf&eacute; caf&#233; caf&#xE9; caf&eacute caf&#XE9 r&amp;b &Zcaron;&#142; &nbsp; x&nbsp;y &hearts; &zwnj;z&shy;z', 'html');
 SELECT neardup_words('&unknown; & &; &#; &#x; &#0; &#1114112; &#99999999999999999999; &ampersand &lt;b&gt;', 'html');
--- a name that may stand without a semicolon ends where it ends, the longest one that there is
+-- the longest entity name that needs no semicolon
 SELECT neardup_words('one&nbsptwo caf&eacutes &copy2024 &notit; &notin; &notin &frac123 &am &amp;eacute &eacut; x&sup2', 'html');
--- where a comment ends
+-- the end of a comment
 SELECT neardup_words('a <!-- b > c --> d <!--> e <!---> f <!-- g -- > h --!> i <!----!> j <!--!> k -->l <!--> m', 'html');
 SELECT neardup_words('a < b > c <3 d<e f', 'html'), neardup_words('x <!-- never closed', 'html'), neardup_words('x <a href="never closed>', 'html');
 SELECT neardup_words('<![CDATA[data]]> <x:y z = ''>''>t</x:y> </> </ b> <a href=foo">u</a>', 'html');
--- what is not closed in a section ends with it
+-- an unclosed tag or comment in a section ends with it
 SELECT neardup_words('<p><![CDATA[ use <script> for code ]]></p> rest of the page', 'html') AS script,
        neardup_words('<![CDATA[ a <b title="c ]]> d " > e', 'html') AS value,
        neardup_words('<![CDATA[ a <!-- b ]]> c <![CDATA[ d <i>e</i>]] <p>f</p> ]> &amp; <![CDATA[g]]> h <!-- i ]]> j', 'html') AS comment,
@@ -126,22 +126,22 @@ SELECT length(w), left(w, 3) FROM unnest(neardup_words(repeat('ab', 1500))) w;
 SELECT length(w), left(w, 3) FROM unnest(neardup_words(repeat('яж', 1500))) w;
 SELECT length(w) FROM unnest(neardup_words(repeat('ﷺ', 3000))) w GROUP BY 1 ORDER BY 1;
 SELECT length(w) FROM unnest(neardup_words('a' || repeat(U&'\0301', 3000))) w;
--- as characters they are one word, but for what is left out of them
+-- as characters they are one word, without the parts that are left out
 SELECT shingles(repeat('ab', 1500) || ' c', 'unit=char k=4') = shingles('ababab c', 'unit=char k=4') AS whole,
        shingles('foo ' || repeat('a', 2058), 'unit=char k=4 maxlen=255') = shingles('foo aaaaaaaaaa', 'unit=char k=4 maxlen=255') AS end_of_one;
--- and a word that is left out leaves none behind, be it the last one
+-- and a word that is left out leaves no space, also at the end
 SELECT analysis, shingles('the cat sat', analysis || ' unit=char k=2') = shingles(doc, analysis || ' unit=char k=2') AS left_out
 FROM (VALUES ('english stop', 'the cat sat on the'), ('english stop', 'on the the cat sat'), ('minlen=2', 'the x cat sat x y'),
              ('maxlen=4', 'the cat sat wherever'), ('digits=drop', '7 the cat 12 sat 77'), ('script=latin', 'the cat sat сидел')) v (analysis, doc);
--- and blocks of text do not show
+-- and blocks of text make no difference
 SELECT count(*), count(DISTINCT w), min(w), max(w) FROM unnest(neardup_words(repeat('слово word ', 20000))) w;
 SELECT array_agg(DISTINCT w) FROM generate_series(65500, 65560) n, unnest(neardup_words(repeat(' ', n) || 'wordя словоw')) w;
 
 -- Versions
 SELECT component, version ~ '\d' AS told FROM neardup_versions();
 
--- Stems that are remembered, more and more of them, are those that are made
--- again: each word twice, far from the first time and near
+-- Cached stems, more and more of them, are those computed again: each word twice, far
+-- from the first time and near
 WITH d AS MATERIALIZED (
   SELECT string_agg(word, ' ' ORDER BY turn, n) AS doc
   FROM generate_series(1, 25000) n, generate_series(1, 2) turn,

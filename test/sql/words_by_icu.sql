@@ -1,10 +1,10 @@
 --
--- Words by ICU: the product's are the same (for a build with NEARDUP_TESTING)
+-- Words by ICU are those of neardup (for a build with NEARDUP_TESTING)
 --
 
--- Tables and short cuts give the words that ICU gives for whole runs: random
--- text of ASCII, Cyrillic, Arabic with marks, combining marks, Hangul, Thai,
--- ligatures, letters beyond the BMP
+-- Tables and short cuts give the words of ICU for whole runs: random text of ASCII,
+-- Cyrillic, Arabic with marks, combining marks, Hangul, Thai, ligatures, letters
+-- beyond the BMP
 CREATE FUNCTION words_by_icu(doc text, analysis text) RETURNS text[]
     AS '$libdir/neardup', 'neardup_words_by_icu' LANGUAGE C IMMUTABLE STRICT;
 CREATE FUNCTION random_text(seed bigint, n int) RETURNS text LANGUAGE plpgsql AS $$
@@ -40,10 +40,10 @@ SELECT count(*) AS texts, count(*) FILTER (WHERE words <> neardup_words(body)) >
        count(*) FILTER (WHERE words IS DISTINCT FROM words_by_icu(body, 'hyphens=join')) AS different
 FROM (SELECT regexp_replace(body, '(.{5})', '\1' || (ARRAY['-', '‐', '­', '¬'])[n % 4 + 1] || E'\n', 'g') AS body FROM random_texts) t,
      neardup_words(body, 'hyphens=join') words;
--- long ones, over the borders of chunks and blocks
+-- long ones, across the borders of chunks and blocks
 SELECT count(*) AS texts, count(*) FILTER (WHERE neardup_words(body) IS DISTINCT FROM words_by_icu(body, '')) AS different
 FROM (SELECT string_agg(body || repeat(' ascii words', (n % 30)::int), ' ' ORDER BY n) AS body FROM random_texts GROUP BY n % 5) t;
--- every code point by itself, before and behind a letter
+-- every code point alone, before and after a letter
 SELECT sum(n) AS characters, count(*) FILTER (WHERE neardup_words(body) IS DISTINCT FROM words_by_icu(body, '')) AS different
 FROM (SELECT count(*) AS n, string_agg(c || 'a' || c || 'и' || c || ' ' || c || ' ', '' ORDER BY n) AS body
       FROM (SELECT n, chr(n) AS c FROM generate_series(1, 204800) n WHERE n NOT BETWEEN 55296 AND 57343) t GROUP BY n / 64) t;

@@ -1,8 +1,8 @@
 
 # Copyright (c) 2026, the neardup developers
 
-# Dump and restore, and binary COPY: signatures, generated column, index and
-# guard come back as they were.
+# Dump and restore, and binary COPY: signatures, generated column, index and guard
+# are restored unchanged.
 
 use strict;
 use warnings;
@@ -98,7 +98,7 @@ foreach my $format ('plain', 'custom')
 		'DROP DATABASE new; CREATE DATABASE new TEMPLATE template0');
 }
 
-# Binary COPY writes what it has read.
+# Binary COPY writes the bytes that it has read.
 my $file = "$PostgreSQL::Test::Utils::tmp_check/copy.bin";
 $node->safe_psql(
 	'old', qq(

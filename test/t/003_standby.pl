@@ -16,7 +16,7 @@ use Test::More;
 
 my $primary = PostgreSQL::Test::Cluster->new('primary');
 $primary->init(allows_streaming => 1);
-# However slow the standby is, what it needs is there, and it is not disturbed.
+# The standby may be slow: its WAL is kept, and its queries are not cancelled.
 $primary->append_conf(
 	'postgresql.conf', q{
 autovacuum = off
@@ -35,7 +35,7 @@ $standby->start;
 my $rows = q(SELECT md5(string_agg(docs::text, e'\n' ORDER BY id)), count(*)
 	FROM docs);
 
-# Everything that writes to the index.
+# All commands that write to the index.
 add_docs($primary, 'postgres', 201, 500);
 $primary->safe_psql('postgres', 'UPDATE docs SET body = doc(id + 1000)
 	WHERE id % 7 = 0');
@@ -51,7 +51,7 @@ is( same_by_index_and_scan($standby, 'postgres', 'replica'),
 	same_by_index_and_scan($primary, 'postgres', 'primary'),
 	'the same near-duplicates on the replica');
 
-# A new index and the guard arrive there, too.
+# A new index and the guard are replicated, too.
 $primary->safe_psql(
 	'postgres', q{
 	REINDEX INDEX docs_sig;

@@ -1,9 +1,8 @@
 
 # Copyright (c) 2026, the neardup developers
 
-# A backend, then the postmaster are killed in the midst of guarded writes.
-# Afterwards the index and the table agree, and there is no pair of
-# near-duplicates.
+# A backend, then the postmaster are killed during guarded writes.  Afterwards the
+# index and the table agree, and there is no pair of near-duplicates.
 
 use strict;
 use warnings;
@@ -34,8 +33,8 @@ $node->safe_psql(
 		AFTER INSERT OR UPDATE ON docs
 		FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8')});
 
-# The same again and again: a row that is refused more often than not, then a
-# larger transaction.  No writer gets to the end of it before it is killed.
+# Repeatedly a row that is mostly refused, then a larger transaction.  Each writer is
+# killed before its end.
 my $script = "$PostgreSQL::Test::Utils::tmp_check/write.sql";
 append_to_file($script,
 	"INSERT INTO docs (id, body)
@@ -62,7 +61,7 @@ sub start_writers
 	} 1 .. $writers;
 }
 
-# Waits until all writers are there and have come some way.
+# Wait until all writers have written something.
 sub wait_for_rows
 {
 	my $more = shift;
@@ -75,7 +74,7 @@ sub wait_for_rows
 	return;
 }
 
-# After a crash: everything is whole.
+# After a crash: table, index and guard are consistent.
 sub check
 {
 	my $name = shift;
@@ -121,7 +120,7 @@ foreach my $round (1 .. $kills)
 	check("postmaster $round");
 }
 
-# Afterwards it goes on as before.
+# Afterwards writes continue as before.
 my @running = start_writers();
 wait_for_rows(100);
 IPC::Run::kill_kill($_) for @running;

@@ -1,8 +1,8 @@
 
 # Copyright (c) 2026, the neardup developers
 
-# Who is not superuser may create the extension where CREATE on the database
-# has been granted, and use all of it.
+# A role that is not superuser may create the extension with CREATE on the database,
+# and use all of it.
 
 use strict;
 use warnings;

@@ -58,7 +58,7 @@ foreach my $case (@texts)
 	}
 }
 
-# A signature made elsewhere is found by index.
+# A signature from another database is found by index.
 is( $node->safe_psql(
 		'db_LATIN1', encode('UTF-8', q{
 		SET client_encoding = UTF8;
@@ -71,7 +71,7 @@ is( $node->safe_psql(
 	1,
 	'LATIN1: a signature made elsewhere');
 
-# SQL_ASCII: UTF-8 is taken as such, other bytes are an error.
+# SQL_ASCII: UTF-8 is accepted, other bytes are an error.
 is(signature('SQL_ASCII', 'Crème brûlée à la Noël', ''),
 	signature('UTF8', 'Crème brûlée à la Noël', ''), 'SQL_ASCII: UTF-8');
 my ($status, $out, $err) = $node->psql('db_SQL_ASCII',
@@ -79,7 +79,7 @@ my ($status, $out, $err) = $node->psql('db_SQL_ASCII',
 like($err, qr/ERROR:  invalid byte sequence for encoding "UTF8": 0xe8/,
 	'SQL_ASCII: bytes that are not UTF-8');
 
-# Places of passages count characters as substr() does, and are shown.
+# Places of passages count characters as substr() does, and are highlighted.
 foreach my $encoding (qw(UTF8 LATIN1 SQL_ASCII))
 {
 	local $ENV{PGCLIENTENCODING} = $encoding eq 'SQL_ASCII' ? '' : 'UTF8';
@@ -114,7 +114,7 @@ $node->safe_psql('db_jis', 'CREATE EXTENSION neardup');
 		'EUC_JIS_2004: passages');
 }
 
-# A word whose characters the encoding does not have is shown all the same.
+# A word whose folded characters are not in the encoding is highlighted, too.
 {
 	local $ENV{PGCLIENTENCODING} = 'UTF8';
 

@@ -21,7 +21,7 @@ use Test::More;
 
 my $writers = 8;
 
-# Numbers below n, the same on each run.
+# Random numbers below n, the same in each run.
 my $state;
 
 sub number
@@ -32,8 +32,8 @@ sub number
 	return ($state >> 8) % $n;
 }
 
-# A document of 60 words.  Of one family, those that differ in one or two
-# words are near-duplicates (49 + 3 of 58 + 6 shingles), most others are not.
+# A document of 60 words.  Documents of one family that differ in one or two words are
+# near-duplicates (49 + 3 of 58 + 6 shingles), most others are not.
 sub document
 {
 	my $family = shift;
@@ -43,12 +43,12 @@ sub document
 	return join ' ', @words;
 }
 
-# The rows of one writer as it knows them: id => body, undef where it does not
-# know (the connection was lost while it committed).
+# The rows of one writer: id => body, undef if unknown (the connection was lost during
+# a commit).
 my %rows;
 
-# What a writer does in one transaction: statements, and what becomes of its
-# rows if they are committed.  All writers meet at the same families.
+# One transaction of a writer: its statements, and its rows after a commit.  All
+# writers use the same families.
 sub transaction
 {
 	my ($table, $writer, $serial, $level) = @_;
@@ -183,8 +183,8 @@ sub make_table
 	return;
 }
 
-# Starts the writers; each is a hash of what it does and what it gets.  With a
-# level 'kill' they do not end by themselves.
+# Start the writers; each is a hash of its transactions and their outcomes.  With level
+# 'kill' they do not end by themselves.
 sub start_writers
 {
 	my ($table, $name, $seed, $transactions, $level) = @_;
@@ -221,8 +221,8 @@ sub start_writers
 	return @running;
 }
 
-# Waits for the writers, and records the server's answers.  Returns how
-# often each error came, and how many transactions were committed.
+# Wait for the writers, and record the server's answers.  Return the number of each
+# error, and of committed transactions.
 sub finish_writers
 {
 	my ($table, @running) = @_;
@@ -268,7 +268,7 @@ sub check
 		0,
 		"$name: no pair of near-duplicates by brute force");
 
-	# unknown outcomes: take what is there
+	# unknown outcomes: read them from the table
 	foreach my $id (grep { !defined $expected->{$_} } keys %$expected)
 	{
 		delete $expected->{$id};
@@ -282,7 +282,7 @@ sub check
 	return;
 }
 
-# Duplicates are rejected, deadlocks may be; nothing else goes wrong.
+# Duplicates are rejected, deadlocks may happen; there are no other errors.
 sub check_errors
 {
 	my ($name, $errors, $committed, @allowed) = @_;
@@ -297,8 +297,8 @@ sub check_errors
 	return;
 }
 
-# Starts writers that have far more to do than they will get to, as they are to
-# be killed, and waits until all are there and some of them has written.
+# Start writers with more transactions than they can finish before they are killed, and
+# wait until all are connected and one has written.
 sub start_victims
 {
 	my ($table, $name, $seed) = @_;
@@ -352,7 +352,7 @@ foreach my $table (qw(parts statements mixed scopes statement_scopes))
 	check($table, $table);
 }
 
-# A backend, then the postmaster are killed in the midst of it
+# A backend, then the postmaster are killed meanwhile
 foreach my $table (qw(docs parts statements statement_scopes))
 {
 	my @running = start_victims($table, "backend.$table", $seed++);
@@ -371,10 +371,9 @@ foreach my $table (qw(docs parts statements statement_scopes))
 	check($table, "postmaster of $table");
 }
 
-# The guard over access method neardup, for rows that one statement inserts: it finds
-# the same near-duplicates as a join, though of a row's keys those are left out that
-# only the row itself has in its segment.  Of 5,000 sets of 30, of each twenty two have
-# 27 and two have 18 values in common.
+# The guard by an index of access method neardup, for rows of one statement, finds the
+# near-duplicates of a join.  5,000 sets of 30: of each twenty, two share 27 values and
+# two share 18.
 $node->safe_psql('postgres', q{
 	CREATE TABLE rows AS SELECT id, signature_from(array(
 		SELECT hashint8extended(CASE WHEN id % 20 = 1 AND i > 1 OR id % 20 = 11 AND i > 10

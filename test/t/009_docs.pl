@@ -5,8 +5,8 @@
 # fails" does not.  Where a block of text follows, that is what psql prints.
 #
 # Each chapter runs in a database of its own.  All of them run once more in one
-# database, in the order in which the README lists them, as somebody would who
-# reads them all: there an example that is marked "sql later" is left out.
+# database, in the order of the README, as for a reader of all: there an example that
+# is marked "sql later" is left out.
 
 use strict;
 use warnings;
@@ -24,7 +24,7 @@ my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
 $node->start;
 
-# The state that the examples of a file need
+# The tables that the examples of a file need
 my %prepare = (
 	'README.md' => '',
 	'doc/analysis.md' => '',
@@ -73,7 +73,7 @@ my %prepare = (
 		FROM generate_series(1, 100) i;
 		CREATE TABLE documents AS TABLE docs});
 
-# What each file promises of the state after its examples: a query that is true
+# For each file a query that is true after its examples
 my %promise = (
 	'doc/library.md' => q{
 		SELECT documents = 2 AND words = 26 AND state = 'indexed'
@@ -185,8 +185,7 @@ foreach my $file (sort keys %prepare)
 	}
 }
 
-# The index has everything that the extension has.  If this fails, make it again
-# with test/index.
+# The index lists every object of the extension.  If this fails, run test/index.
 {
 	local %ENV = (%ENV, PGHOST => $node->host, PGPORT => $node->port,
 		PGDATABASE => 'docs');
@@ -211,7 +210,7 @@ sub not_in
 	return grep { !$lines{$_} } split /\n/, $other;
 }
 
-# Links lead somewhere
+# Links have targets
 my @files = map { glob("$top/$_") }
   qw(*.md doc/*.md demo/*.md findings/*.md test/data/*.md clients/*/*.md src/*/*.md);
 my %anchors;

@@ -1,9 +1,8 @@
 
 # Copyright (c) 2026, the neardup developers
 
-# The guard where rows come from elsewhere: prepared transactions, which it
-# waits for, and logical replication, whose apply it leaves alone by default
-# otherwise.
+# The guard and rows of other sources: prepared transactions, for which it waits, and
+# logical replication, whose apply fires it only if it is enabled for that.
 
 use strict;
 use warnings;
@@ -38,8 +37,8 @@ $node->safe_psql(
 	CREATE CONSTRAINT TRIGGER guard AFTER INSERT OR UPDATE ON docs
 		FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8')});
 
-# The SQLSTATE of a statement that fails, or nothing.  Patience is for those that
-# wait for no one.
+# The SQLSTATE of a statement that fails, or nothing.  The timeout is long for statements
+# that need not wait.
 sub state_of
 {
 	my ($statement, $patience) = @_;
@@ -79,8 +78,8 @@ is( state_of(
 	'23P01',
 	'a deferred guard looks when a transaction is prepared');
 
-# Logical replication; publisher and subscriber are in one cluster, so that
-# the slot has to be made by itself
+# Logical replication; publisher and subscriber are in one cluster, so the slot must
+# be created separately
 $node->safe_psql($publisher, 'CREATE PUBLICATION docs FOR TABLE docs');
 $node->safe_psql($publisher,
 	"SELECT pg_create_logical_replication_slot('docs', 'pgoutput')");
@@ -118,8 +117,7 @@ $node->wait_for_catchup('docs');
 is( $node->safe_psql($subscriber, 'SELECT id FROM docs ORDER BY id'),
 	"12\n13", 'until what it is near to has gone');
 
-# Rows are applied one by one: what the statement came to is seen at the end of its
-# transaction.
+# Rows are applied one by one: the outcome is visible at the end of the transaction.
 my $bodies = q{SELECT id, body FROM docs WHERE id IN (12, 13) ORDER BY id};
 $node->safe_psql($publisher,
 	q{UPDATE docs a SET body = b.body FROM docs b WHERE (a.id, b.id) IN ((12, 13), (13, 12))});

@@ -3,8 +3,7 @@
 
 # A similarity join can be canceled in each of its phases, and so can groups: the
 # server stops within 100 ms, or the time that it takes to read the longest sets a few times.
-# All times are those that the server computes, so that it does not matter what
-# else the machine does.
+# All times are CPU times of the server, so that other load does not matter.
 
 use strict;
 use warnings;
@@ -18,8 +17,8 @@ use Time::HiRes qw(sleep);
 
 plan skip_all => 'no /proc/self/schedstat' unless -r '/proc/self/schedstat';
 
-# Seconds: what a cancel may take, and the latest moment that one is sent.
-# With later and more moments this takes minutes.
+# Seconds: the limit of a cancel, and the latest moment to send one.  With later and
+# more moments this takes minutes.
 my $limit = 0.1;
 my $latest = $ENV{CANCEL_LATEST} // 0.6;
 my $moments = $ENV{CANCEL_MOMENTS} // 2;
@@ -72,7 +71,7 @@ my $psql = IPC::Run::start(
 	'<', \$in, '>', \$out, '2>', \$err,
 	IPC::Run::timeout(20 * $PostgreSQL::Test::Utils::timeout_default));
 
-# Sends a command; returns at once.
+# Send a command, and return at once.
 sub put
 {
 	$out = $err = '';
@@ -91,15 +90,15 @@ sub get
 put('SELECT pg_backend_pid()');
 my ($pid) = get() =~ /^(\d+)$/m;
 
-# Seconds that the server process has computed.
+# CPU seconds of the server process.
 sub computed
 {
 	my ($nanoseconds) = split ' ', slurp_file("/proc/$pid/schedstat");
 	return $nanoseconds / 1e9;
 }
 
-# Cancels a query when it has computed for some seconds; returns the seconds until
-# then, and those that it computes on, which is undefined if it was at its end.
+# Cancel a query after some CPU seconds; return the seconds until then, and those
+# that it continues, undefined if it had ended.
 sub cancel
 {
 	my ($query, $moment) = @_;
@@ -119,9 +118,9 @@ sub cancel
 	return ($canceled - $begin, $err ? computed() - $canceled : undef);
 }
 
-# Cancels a query at a moment, or an earlier one if it has ended by then.  What
-# takes too long is tried again: it does so each time unless something else came
-# between.  Returns the seconds, or nothing if it ends too soon for that.
+# Cancel a query at a moment, or earlier if it has ended by then.  A cancel that takes
+# too long is repeated, to exclude disturbances.  Return the seconds, or nothing if the
+# query is too short.
 sub cancel_surely
 {
 	my ($query, $moment) = @_;
@@ -136,7 +135,7 @@ sub cancel_surely
 	return $answer // ();
 }
 
-# Cancels a query at several moments: the latest one, if it gets there, and others.
+# Cancel a query at several moments: the latest one, if it runs so long, and others.
 sub check
 {
 	my ($name, $query, @settings) = @_;
@@ -166,7 +165,7 @@ sub check
 srand($seed);
 note "seed $seed";
 
-# What it takes to read the three longest sets, on this machine
+# The time to read the three longest sets on this machine
 {
 	my $begin;
 
@@ -184,7 +183,7 @@ my $canceled = 0;
 
 sub pairs { return sprintf($pairs, @_); }
 
-# What comes in, all sorts of it, with much memory and little
+# Inputs of all kinds, with much memory and little
 foreach my $work_mem ('1GB', '1MB', '64kB')
 {
 	$canceled += check("$_->[0], $work_mem", pairs(@$_),
@@ -231,7 +230,7 @@ $canceled += check('vectors',
 		ARRAY[1, 0.5]::real[]) AS sig FROM common;
 	SELECT count(*) FROM v});
 
-# Two specs, kept apart by what has to be tried pair by pair
+# Two specs, separated by a condition that is evaluated pair by pair
 $canceled += check('specs',
 	'SELECT count(*) FROM m a JOIN m b
 		ON near_duplicate(a.sig, b.sig, 0.6) AND abs(a.kind - b.kind) < 1')

@@ -1,15 +1,14 @@
 
 # Copyright (c) 2026, the neardup developers
 
-# pg_upgrade: a cluster that has signatures, indexes, guards, lexicons and a library is
-# taken over by another one, files and all, and goes on.
+# pg_upgrade: a cluster with signatures, indexes, guards, lexicons and a library is
+# upgraded with its files, and continues.
 #
-# Both clusters are of one version of the server, which pg_upgrade takes like any
-# other: what matters is that it dumps the extension piece by piece, in place of
-# CREATE EXTENSION, and leaves data and indexes as they are.  As in PostgreSQL's own
-# test, oldinstall=/usr/lib/postgresql/17 in the environment names another server, in
-# which neardup is installed; oldlibraries a folder of libraries that it shall take, as
-# an older libstemmer.  Then a warning names the signatures that are out of date.
+# Both clusters are of one version of the server, which pg_upgrade accepts: it dumps the
+# extension object by object, without CREATE EXTENSION, and keeps data and indexes.  As
+# in PostgreSQL's own test, oldinstall=/usr/lib/postgresql/17 in the environment names
+# another server, in which neardup is installed; oldlibraries a folder of libraries for
+# it, such as an older libstemmer.  Then a warning names the outdated signatures.
 
 use strict;
 use warnings;
@@ -119,7 +118,7 @@ like($err, qr/invalid threshold of neardup_guard: "2"/, 'the event trigger works
 $new->safe_psql('docs', 'ANALYZE; REINDEX TABLE docs');
 is(same_by_index_and_scan($new, 'docs', 'the index rebuilt'),
 	1600, 'the same once more');
-# Stems of German are of libstemmer: other ones where that is another
+# Stems of German depend on the version of libstemmer
 my $changed = $new->safe_psql('docs', q{
 	SELECT count(*) FROM neardup_components() c JOIN neardup_recorded_versions r USING (component)
 	WHERE c.version <> r.version AND component = 'stems of german'});

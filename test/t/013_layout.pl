@@ -1,7 +1,6 @@
-# The layout of the source is what doc/architecture.md says: folders include
-# only folders above them, files no circle, and a file name stands once.  Within
-# a folder calls make no circle of files, and no folder outgrows its budget.
-# What is not so yet is listed, and nothing may be added to it.
+# The layout of the source is that of doc/architecture.md: folders include only folders
+# above them, files include no circle, and each file name is used once.  Within a folder
+# calls make no circle of files, and no folder exceeds its budget of lines.
 
 # Portions Copyright (c) 2026, the neardup developers
 
@@ -66,7 +65,7 @@ foreach my $path (grep { $_ ne 'neardup.c' } sort keys %includes)
 }
 is(join("\n", @upwards), '', 'no folder includes one below it');
 
-# 1: on the way here, 2: known to be in no circle
+# 1: on the current path, 2: known to be in no circle
 my (%state, @circles);
 
 sub visit
@@ -187,8 +186,8 @@ is(join("\n", @wide),
 is(join("\n", @long),
 	'', 'no function of more than 7 parameters');
 
-# Lines that folders may have, with those below them.  The second number is the
-# goal: the first goes down to it, never up.
+# Budgets of lines of folders, with those below them.  The second number is the goal:
+# the first falls to it, and does not rise.
 my @budgets = (
 	[ 1515, 1515, qw(base) ],
 	[ 5079, 5079, qw(text) ],

@@ -1,10 +1,9 @@
 
 # Copyright (c) 2026, the neardup developers
 
-# What doc/drivers.md shows of drivers runs, and prints what it says.  A driver
-# that is not there is skipped: java is looked for in PATH, the JDBC driver
-# where Debian's package libpostgresql-jdbc-java has it.  Those of Python have
-# tests of their own, in clients/python.
+# The programs of doc/drivers.md run, and print what it shows.  A missing driver is
+# skipped: java is looked for in PATH, the JDBC driver in the place of Debian's package
+# libpostgresql-jdbc-java.  Drivers of Python have tests of their own, in clients/python.
 
 use strict;
 use warnings;
@@ -16,7 +15,7 @@ use Test::More;
 
 my $jar = '/usr/share/java/postgresql.jar';
 
-# A section of the chapter: how to see that its driver is there
+# A section of the chapter: a command that succeeds if its driver is installed
 my %wants = (
 	# from version 11 on it runs sources
 	'JDBC' => [ 'sh', '-c', "java --version && javac -version && test -f $jar" ]);
@@ -32,7 +31,7 @@ is_deeply([ sort grep { $section{$_} =~ /```/ } keys %section ], [ sort keys %wa
 
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
-# JDBC knows no sockets of the file system
+# JDBC does not support Unix sockets
 $node->append_conf('postgresql.conf', "listen_addresses = '127.0.0.1'") if $there{JDBC};
 $node->start;
 my $folder = PostgreSQL::Test::Utils::tempdir;

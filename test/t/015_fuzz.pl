@@ -1,8 +1,8 @@
 
 # Copyright (c) 2026, the neardup developers
 
-# Random queries have the same rows on every plan, and altered values are
-# refused or can be used: the short form of test/fuzz.
+# Random queries have the same rows by every plan, and altered values are refused or
+# can be used: the short form of test/fuzz.
 
 use strict;
 use warnings;

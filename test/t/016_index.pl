@@ -1,9 +1,8 @@
 
 # Copyright (c) 2026, the neardup developers
 
-# Access method neardup: writers, VACUUM and readers at the same time, and the
-# server killed in the midst of it.  After each crash the index agrees with the
-# table, on the standby too.
+# Access method neardup: concurrent writers, VACUUM and readers, and kills of the
+# server.  After each crash the index agrees with the table, also on the standby.
 
 use strict;
 use warnings;
@@ -76,13 +75,13 @@ $node->safe_psql(
 $node->backup('backup');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($node, 'backup', has_streaming => 1);
-# While the standby looks for a killed primary, that one recycles its WAL.
+# While the standby waits for a killed primary, the primary recycles its WAL.
 $node->safe_psql('postgres', q(SELECT pg_create_physical_replication_slot('standby', true)));
 $standby->append_conf('postgresql.conf', 'primary_slot_name = standby');
 $standby->start;
 
 my $dir = $PostgreSQL::Test::Utils::tmp_check;
-# None of them ends before it is killed.
+# Each of them is killed before its end.
 append_to_file("$dir/write_$_.sql", write_script($_) . 'SELECT pg_sleep(3600);') foreach 1 .. 2;
 append_to_file("$dir/read.sql", join('', map { "
 	BEGIN ISOLATION LEVEL REPEATABLE READ;

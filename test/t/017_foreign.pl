@@ -44,7 +44,7 @@ INSERT INTO near_part SELECT * FROM docs WHERE id <= 100;
 ANALYZE;
 ));
 
-# The plan with similarity joins alone, and whether its rows are those of docs.
+# The plan with similarity joins only, and whether its rows are those of docs.
 sub check
 {
 	my ($table, $query, $self) = @_;
@@ -81,7 +81,7 @@ for my $table (qw(far_docs parts))
 		. 'WHERE b.kind < 2 ORDER BY 1, 2', 'false');
 }
 
-# Rows are locked by who reads them: the side that is named
+# Rows are locked by the scan that reads them: of the named side
 foreach my $side ('a', 'b')
 {
 	foreach my $table ('far_docs', 'parts')
@@ -101,7 +101,7 @@ foreach my $side ('a', 'b')
 	}
 }
 
-# Views ask as their owners, to each of whom the other server may give other rows
+# Views read as their owners, and the other server may have other rows for each
 $node->safe_psql(
 	'postgres', qq(
 CREATE ROLE odd_there LOGIN;

@@ -16,7 +16,7 @@ use Test::More;
 my $node = PostgreSQL::Test::Cluster->new('workers');
 $node->init;
 
-# Shared memory is in files, so that one can see it.  The leader takes no part.
+# Shared memory is in files, which the test can see.  The leader does not participate.
 $node->append_conf(
 	'postgresql.conf', q{
 dynamic_shared_memory_type = mmap
@@ -78,7 +78,7 @@ BEGIN
 END $$;
 });
 
-# What is left in files: temporary ones, and shared memory.
+# Remaining files: temporary ones, and shared memory.
 sub left_over
 {
 	my $data = $node->data_dir;
@@ -90,8 +90,8 @@ sub left_over
 	return join(' ', sort @files);
 }
 
-# Waits for the end of those that have joined: a process is listed until it has
-# let go of everything.
+# Wait for the end of the workers: a process is listed until it has released
+# everything.
 sub wait_for_end
 {
 	$node->poll_query_until('postgres', q(
@@ -121,7 +121,7 @@ my %joins = (
 # In files, and in shared memory
 my @memory = ('64kB', '64MB');
 
-# A session whose query runs until a worker of it sleeps at that place
+# A session whose query runs until one of its workers sleeps at that place
 my $sleeping = q(FROM pg_stat_activity WHERE leader_pid IS NOT NULL AND wait_event = 'PgSleep');
 
 sub sleeping_at
@@ -141,7 +141,7 @@ sub sleeping_at
 	return \%session;
 }
 
-# What a server has that has joined before, and of whose queries all have ended
+# The state of a server after joins, when all queries have ended
 $node->safe_psql('postgres', $_) for values %joins;
 wait_for_end();
 my $clean = left_over();
@@ -182,7 +182,7 @@ foreach my $type (sort keys %joins)
 	is_clean($clean, "$type, temp_file_limit");
 }
 
-# Workers make the signatures that are grouped
+# Workers compute the signatures that are grouped
 foreach my $rule (qw(greedy connected))
 {
 	my $query = "SELECT count(*), sum(representative) FROM near_duplicate_groups('SELECT id, made(sig, id) FROM docs', 0.6, rule => '$rule')";
@@ -210,8 +210,8 @@ foreach my $rule (qw(greedy connected))
 	is_clean($clean, "groups, $rule, temp_file_limit");
 }
 
-# At any moment, also while the sets and the index are prepared: what the leader
-# is at, and what workers wait for, is another thing each time.
+# At any moment, also while the sets and the index are built: the leader and the
+# workers are in another phase each time.
 {
 	my $moments = 16;
 	my $before = left_over();
@@ -263,7 +263,7 @@ sub kill_at
 	$node->poll_query_until('postgres', 'SELECT true')
 	  or die 'the server does not come back';
 
-	# the control segment has another name now
+	# the control segment has a new name
 	my $left = left_over();
 	is(scalar(split ' ', $left), scalar(split ' ', $clean), "$memory: killed at $place: nothing is left over")
 	  or diag $left;

@@ -1,8 +1,8 @@
 
 # Copyright (c) 2026, the neardup developers
 
-# Access method neardup: the pages of a standby are those of the primary, byte
-# by byte, after all that writes to an index.
+# Access method neardup: the pages of a standby are those of the primary, byte by byte,
+# after all commands that write to an index.
 
 use strict;
 use warnings;
@@ -13,7 +13,7 @@ use Test::More;
 
 my $primary = PostgreSQL::Test::Cluster->new('primary');
 $primary->init(allows_streaming => 1);
-# Nothing changes a page between the looks at one server and at the other.
+# No page changes between the reads of the two servers.
 $primary->append_conf(
 	'postgresql.conf', q{
 wal_consistency_checking = 'generic'
@@ -44,8 +44,8 @@ $standby->init_from_backup($primary, 'backup', has_streaming => 1);
 $standby->append_conf('postgresql.conf', "primary_slot_name = 'standby'");
 $standby->start;
 
-# Each page but for its LSN and its checksum.  Pages that were added and never
-# written are not in the WAL.
+# Each page without its LSN and its checksum.  Pages that were added and never written
+# are not in the WAL.
 sub pages
 {
 	my ($server, $index) = @_;

@@ -1,9 +1,9 @@
 
 # Copyright (c) 2026, the neardup developers
 
-# Access method neardup: the check finds what would lose rows in silence, a bit
-# of a filter, an order, a spec, a number of a directory.  Each is damaged in
-# the file of an index of its own, while the server is down.
+# Access method neardup: the check finds damage that would lose rows silently, in a
+# filter, an order, a spec, a number of a directory.  Each is damaged in the file of its
+# own index, while the server is down.
 
 use strict;
 use warnings;
@@ -65,7 +65,7 @@ sub bytes
 	return $old;
 }
 
-# Where the contents of a page of that kind begin, of the first one
+# Offset of the contents of the first page of that kind
 sub page_of_kind
 {
 	my ($name, $kind) = @_;
@@ -87,7 +87,7 @@ sub blocks_of_kind
 
 my ($forward, $lists, $directory, $filter, $spare) = (3, 4, 6, 7, 10);
 
-# Changes a number of that template by a function
+# Change a number of that template by a function
 sub change
 {
 	my ($name, $at, $template, $length, $function) = @_;
@@ -102,12 +102,12 @@ make_index('long_bits', 'long');
 make_index($_, 'sets') foreach qw(directory_key whole row_count key_count cut);
 make_index($_, 'sets') foreach qw(far_root far_chain);
 make_index($_, 'hashes') foreach qw(row_order row_spec);
-# A row without a place in the table, by the number of the block, by that on the page
+# A row with an invalid place, by the number of the block, and by that on the page
 # A large segment, and a small one after it
 $node->safe_psql('postgres', 'CREATE TABLE grown AS SELECT sig FROM sets LIMIT 1500');
 make_index('of_grown', 'grown');
 $node->safe_psql('postgres', 'INSERT INTO grown SELECT sig FROM growing LIMIT 1');
-# And a page that says to end before it begins
+# And a page whose end is before its beginning
 foreach my $table (qw(blockless placeless endless))
 {
 	$node->safe_psql('postgres', "CREATE TABLE $table AS SELECT sig FROM sets LIMIT 9");
@@ -132,15 +132,15 @@ foreach my $i (0 .. $#set)
 	change("bit_$i", page_of_kind("bit_$i", $filter), 'Q', $word, sub { shift() & ~(1 << $set[$i]) });
 }
 change('more_bits', page_of_kind('more_bits', $filter), 'Q', $word, sub { shift() | 1 << $unset[0] });
-# What stands in the metapage behind the segment's number, twice, and its postings
+# The fields of the metapage after the segment's number, twice, and its postings
 my $meta = bytes('whole', 0, $size);
 my $place = index($meta, pack('QQQ', $owner, $owner, $postings));
 cmp_ok($place, '>', 0, 'the segment stands in the metapage');
-# All indexes of a table have the same there; rows and keys come next
+# All indexes of a table have the same bytes there; rows and keys follow
 bytes('row_count', $place + 24, 4, "\xff" x 4);
 bytes('cut', 12, 4, pack('SS', 4000, 4000));
 bytes('key_count', $place + 32, 4, "\xff" x 4);
-# The block of the first page, and that of the root of a directory, far beyond the file
+# The block of the first page, and that of the root of a directory, beyond the file
 bytes('far_chain', $place + 40, 4, pack('L', 4_000_000_000));
 bytes('far_root', $place + 44, 4, pack('L', 4_000_000_000));
 # The first directory is of the rows: the second page of them would begin too early
@@ -159,7 +159,7 @@ change('older', $version, 'L', 4, sub { shift() - 1 });
 change('newer', $version, 'L', 4, sub { shift() + 1 });
 $node->start;
 
-# What the check says of an index
+# The result of the check of an index
 sub check
 {
 	my ($name, $all) = @_;
@@ -180,7 +180,7 @@ like(check('row_spec', 'true'), qr/is another one in index/, 'the spec of a row'
 like(check($_, 'false'), qr/more rows or keys than it can have/, "what a segment has, $_") foreach qw(row_count key_count);
 is(check($_, 'true'), $_ eq 'whole' ? '3000' : '500', "the index $_ is whole") foreach qw(whole long_bits);
 
-# Searches report a row without a place, and do not have the table read at none
+# Searches report a row with an invalid place, and do not read the table there
 foreach my $table (qw(blockless placeless))
 {
 	foreach my $way (qw(indexscan bitmapscan))
@@ -202,26 +202,26 @@ foreach my $table (qw(blockless placeless endless))
 	like(check("of_$table", 'false'), $rule, "a row is $table, or a page: the check");
 }
 
-# The small segment is read before the large one: it is merged away first, and a search that
-# comes too late for a segment has to restart
+# The small segment is read before the large one: it is merged first, and a search that
+# misses a segment must restart
 cmp_ok(scalar @rows_of_grown, '>', 1, 'there are rows of both segments');
 my (undef, undef, $first) = $node->psql('postgres',
 	'SET enable_seqscan = off; SELECT FROM grown ORDER BY sig <-> (SELECT sig FROM growing LIMIT 1) LIMIT 1');
 like($first, qr/"of_grown" is damaged at block $rows_of_grown[-1]\b/, 'the small segment is read first');
 
-# Nothing is made of lists that are out of order
+# Lists that are out of order are not merged
 my (undef, undef, $refused) = $node->psql('postgres',
 	'SET neardup.merge_postings = 2000; INSERT INTO rising SELECT * FROM growing; VACUUM rising', on_error_stop => 0);
 like($refused, qr/"key_order" is damaged.*Keys are out of order/s, 'lists that are out of order are not merged');
 
-# What another version has written is not read
+# Pages of another version are not read
 like(check('newer', 'true'), qr/is of version 5, not 4.*REINDEX/s, 'an index of a newer version');
 like(check('older', 'true'), qr/is of version 3, not 4.*REINDEX/s, 'an index of an older version');
 $node->safe_psql('postgres', 'DROP INDEX newer, older');
 $node->safe_psql('postgres', 'SET neardup.merge_postings = 2000; CALL grow()');
 is($node->safe_psql('postgres', q(SELECT count(*) > 0 FROM neardup_index_merges('merged'))), 't', 'merges have begun in it');
 is(check('merged', 'true'), '60', 'it is whole');
-# They go on after a crash: the metapage is restored from the WAL
+# Indexes work after a crash: the metapage is restored from the WAL
 $node->stop('immediate');
 $node->start;
 is($node->safe_psql('postgres', q(SELECT count(*) > 0 FROM neardup_index_merges('merged'))), 't', 'they are there after a crash');

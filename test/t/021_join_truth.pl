@@ -1,7 +1,7 @@
 
 # Copyright (c) 2026, the neardup developers
 
-# The similarity join finds the pairs that are known to be all there are.
+# The similarity join finds all pairs of collections whose pairs are known.
 #
 # Descriptions of test/data; and larger collections, where COLLECTIONS
 # names the folder that has them: for test/run, that is DATA.
@@ -23,20 +23,19 @@ $node->append_conf('postgresql.conf', "jit = off\nenable_nestloop = off");
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION neardup');
 
-# The measure of a pair as the definition has it, from sizes and overlap.
+# The measure of a pair by its definition, from sizes and overlap.
 my %value = (
 	jaccard => 'overlap::float8 / (size1 + size2 - overlap)',
 	dice => '2 * overlap::float8 / (size1 + size2)',
 	cosine => 'least(overlap / sqrt(size1::float8 * size2), 1)');
 
-# Where the collection of pairs of resemblance 0.5 has all pairs.
+# Thresholds at which the pairs of resemblance 0.5 include all pairs.
 my %thresholds = (
 	jaccard => [ 0.5, 0.55, 0.6, 2 / 3, 0.7, 0.75, 0.8, 0.9, 0.95, 1 ],
 	dice => [ 0.7, 0.8, 0.9 ],
 	cosine => [ 0.75, 0.8, 0.9 ]);
 
-# A query for the pairs that are missing, those that are too many, and
-# whether there are any.
+# A query for the missing pairs, the wrong ones, and whether there are any.
 sub pairs_query
 {
 	my ($measure, $threshold, $other) = @_;
@@ -56,8 +55,7 @@ sub pairs_query
 		DROP TABLE found;\n";
 }
 
-# A query for the rows of a semi-, an anti- and a left join that are missing
-# or too many.
+# A query for the missing and wrong rows of a semi-, an anti- and a left join.
 sub types_query
 {
 	my ($threshold, $other) = @_;
@@ -167,7 +165,7 @@ sub check
 	return;
 }
 
-# What is done by several processes: the leader only takes what workers find.
+# By several processes: the leader only collects the workers' pairs.
 my $parallel = "SET max_parallel_workers_per_gather = 2;
 	SET parallel_leader_participation = off;
 	SET min_parallel_table_scan_size = 0;

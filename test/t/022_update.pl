@@ -1,13 +1,11 @@
 
 # Copyright (c) 2026, the neardup developers
 
-# ALTER EXTENSION neardup UPDATE, from every version that there is a path from:
-# afterwards the extension has the same members as one that was just created,
-# with the same definitions and comments.
+# ALTER EXTENSION neardup UPDATE, from every version with a path: afterwards the
+# extension has the members of a new one, with the same definitions and comments.
 #
-# Released versions come with their install scripts and their scripts for
-# updates.  One more, 0.9, is made here, so that the test itself is tested: it
-# lacks the last part of the install script, which is what updates it.
+# Released versions have their install and update scripts.  The version 0.9, made here,
+# tests the test: it lacks the last part of the install script, which updates it.
 
 use strict;
 use warnings;

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the neardup developers
 
-# What doc/distributed.md shows of DuckDB finds the pairs that the join finds.
-# It is skipped where python3 or its module duckdb, version 1 or later, is missing.
+# The example of DuckDB in doc/distributed.md finds the pairs of the join.  It is skipped
+# without python3 or its module duckdb, version 1 or later.
 
 use strict;
 use warnings;

@@ -1,9 +1,9 @@
 
 # Copyright (c) 2026, the neardup developers
 
-# Four workers on one queue, of which a backend, then the postmaster are killed
-# at random moments before they are ready: each document is indexed exactly once,
-# and statistics are right throughout.  Then a dump of the library and what is restored from it.
+# Four workers on one queue; a backend, then the postmaster are killed at random moments
+# before they end: each document is indexed exactly once, and statistics are always
+# right.  Then a dump of the library is restored.
 
 use strict;
 use warnings;
@@ -84,7 +84,7 @@ sub waiting
 	return $node->safe_psql('postgres', 'SELECT count(*) FROM lib.library_queue');
 }
 
-# Waits until that many workers have begun and something is done.
+# Wait until that number of workers has begun and a document is done.
 sub wait_for_workers
 {
 	my ($number, $before) = @_;
@@ -133,7 +133,7 @@ foreach my $round (1 .. 4)
 is($killed, 3, 'three workers were killed');
 cmp_ok(waiting(), '>', 0, 'before they were ready');
 
-# Cancelled, it goes on, too
+# After a cancel it continues, too
 my $before = waiting();
 $node->safe_psql('postgres', q(SELECT setval('part', 1)));
 my $worker = start_worker();

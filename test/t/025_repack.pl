@@ -1,8 +1,8 @@
 
 # Copyright (c) 2026, the neardup developers
 
-# REPACK, which PostgreSQL 19 brought, also CONCURRENTLY while rows are written: both
-# indexes have the table's rows, and the guard holds.
+# REPACK of PostgreSQL 19, also CONCURRENTLY while rows are written: both indexes have
+# the table's rows, and the guard works.
 
 use strict;
 use warnings;
@@ -76,7 +76,7 @@ my $writer = IPC::Run::start(
 		'-h', $node->host, '-p', $node->port, 'postgres'
 	],
 	'>', \my $out, '2>', \my $err);
-# A busy machine takes its time to start them
+# A busy machine may start them late
 $node->poll_query_until('postgres', 'SELECT max(id) > 10000 FROM docs')
   or die "the writers do not write: $err";
 my $times = 0;

@@ -1,8 +1,8 @@
 # Copyright (c) 2026, the neardup developers
 
-# What doc/beside.md shows of other extensions and tools runs, and prints what it says.
-# What is not on the machine is skipped: extensions of the server, modules of python3,
-# and the programs pg_repack and dbt.
+# The examples of doc/beside.md for other extensions and tools run, and print what it
+# shows.  Extensions of the server, modules of python3 and programs that are missing on
+# the machine are skipped.
 
 use strict;
 use warnings;
@@ -114,7 +114,7 @@ foreach my $tool (sort keys %there)
 	}
 }
 
-# A subscriber of the same server, for which the slot is made beforehand
+# A subscriber of the same server, whose slot is created first
 sub replicate
 {
 	my ($database) = @_;

@@ -1,8 +1,8 @@
 
 # Copyright (c) 2026, the neardup developers
 
-# What the TAP tests share: documents full of near-duplicates, and the
-# comparison of an index with a sequential scan.
+# Shared by TAP tests: documents with many near-duplicates, and the comparison of an
+# index with a sequential scan.
 
 package Documents;
 
@@ -14,7 +14,7 @@ use Test::More;
 
 our @EXPORT = qw(make_docs add_docs same_by_index_and_scan);
 
-# Creates the table docs, with documents $from to $to in it and an index.
+# Create the table docs, with documents $from to $to and an index.
 sub make_docs
 {
 	my ($node, $dbname, $from, $to) = @_;
@@ -35,9 +35,8 @@ sub make_docs
 	return;
 }
 
-# Adds documents: four that follow one another, from a multiple of four on,
-# are near-duplicates of each other (47 shingles of 51 in common), others are
-# not.
+# Add documents: four consecutive ones, from a multiple of four on, are near-duplicates
+# of each other (47 of 51 shingles in common), others are not.
 sub add_docs
 {
 	my ($node, $dbname, $from, $to) = @_;
@@ -49,8 +48,8 @@ sub add_docs
 	return;
 }
 
-# Each document's near-duplicates are the same by index and by sequential
-# scan; returns the number of (ordered) pairs.
+# Each document's near-duplicates are the same by index and by sequential scan; return
+# the number of (ordered) pairs.
 sub same_by_index_and_scan
 {
 	my ($node, $dbname, $name) = @_;

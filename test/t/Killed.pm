@@ -32,7 +32,7 @@ sub runs
 	return defined $state && $state !~ /[ZX]/;
 }
 
-# Waits at most `seconds` until no process is left; returns those that are left.
+# Wait at most `seconds` until no process is left; return the remaining ones.
 sub wait_for_end
 {
 	my ($seconds, $is_left, @processes) = @_;
@@ -46,8 +46,8 @@ sub wait_for_end
 	return @processes;
 }
 
-# A condition of SQL: this number of sessions named victim is there.
-# One that came only when the server is there again would not be killed.
+# A condition in SQL: this number of sessions named victim is connected.  A session that
+# connects only after the restart would not be killed.
 sub victims_are_there
 {
 	my $number = shift;
@@ -55,9 +55,9 @@ sub victims_are_there
 	return "(SELECT count(*) = $number FROM pg_stat_activity WHERE application_name = 'victim')";
 }
 
-# Kills the postmaster and waits until nothing of the server runs: the shared
-# memory is that of the processes that it leaves behind, too.  Where no parent reaps
-# it, its number stays in use, and the lock files that name it have to go.
+# Kill the postmaster and wait until no process of the server runs, as they share its
+# memory.  If no parent reaps it, its process id stays in use, and lock files that name
+# it must be removed.
 sub kill_postmaster
 {
 	my $node = shift;
@@ -66,7 +66,7 @@ sub kill_postmaster
 	my @processes = ($pid);
 	my @left;
 
-	# It starts no process in between that would be missed.
+	# A stopped postmaster starts no further process.
 	kill 'STOP', $pid;
 	die "the postmaster does not stop"
 	  if wait_for_end($PostgreSQL::Test::Utils::timeout_default,

@@ -1,5 +1,5 @@
--- A query's plan, as every version of the server writes it: 17 and 19 name subplans, their
--- values and subqueries without a name in other ways
+-- A query's plan in one form for all versions of the server: 17 and 19 name subplans,
+-- their values and nameless subqueries differently
 CREATE FUNCTION plan(query text, options text DEFAULT 'COSTS OFF') RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
     line text;

@@ -1,5 +1,4 @@
--- Sets of a small universe: many are equal, many are near and many are tiny, some
--- are empty and some are null
+-- Sets of a small universe: many are equal, near or tiny, some are empty or null
 CREATE TABLE numbers AS
 WITH RECURSIVE lcg(i, x) AS (
     SELECT 0, 20260119::bigint

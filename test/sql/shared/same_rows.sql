@@ -8,8 +8,8 @@ BEGIN
     RETURN answer;
 END $$;
 
--- Whether the join and the nested loop, which runs once for each query, have the
--- same; raises if the plan is not what test.plan says
+-- Whether the join and the nested loop, which runs once for each query, have the same
+-- rows; an error if the plan is not that of test.plan
 CREATE TABLE truth (query text, rows text);
 CREATE FUNCTION same_rows(query text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,8 +1,8 @@
 \ir same_rows.sql
 SET test.plan = 'SimilarityJoin';
 
--- Whether the similarity join of the query reads its sides once, and whether it has
--- the rows of the nested loop, of which there are some
+-- Whether the similarity join of the query reads its sides once, and has the rows of
+-- the nested loop, of which there are some
 CREATE FUNCTION self_join(query text, OUT self text, OUT same boolean)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -14,7 +14,7 @@ BEGIN
     same := same_rows(query) AND rows_of(query) NOT LIKE '0 %';
 END $$;
 
--- A signature, and how often one was made
+-- A signature, and the number of calls
 CREATE FUNCTION signed(text) RETURNS signature LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
     PERFORM nextval('signed_number');
