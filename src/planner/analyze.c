@@ -2,23 +2,14 @@
  * analyze.c
  *		Statistics of signature columns, as ANALYZE gathers them.
  *
- * How many pairs of rows are near-duplicates can hardly be guessed: it
- * differs between collections by orders of magnitude.  So ANALYZE joins its
- * own sample with itself and notes the share of pairs that reach each of some
- * thresholds; as pairs are sampled evenly, it is an unbiased estimate for the
- * table.
+ * The share of pairs that are near-duplicates differs between collections by orders of
+ * magnitude.  ANALYZE joins its sample with itself and stores the share of pairs that reach
+ * each of seven thresholds: pairs are sampled evenly, so the estimate is unbiased.
  *
- * Sketches are joined by their candidate keys, down to the threshold from which
- * on those are few.  Below it many pairs are near, so that all pairs of a part of
- * the sample are enough.  Of vectors, which have frequent words among their features,
- * only a part is joined at low thresholds, too.  And so it is where a sample has too
- * many pairs to join it at a threshold: if all rows are near to each other, they are as
- * many as the square of its rows.  How many there are is seen from a small part.
- *
- * How many rows have a match at all, and how many matches a typical row has, depends on
- * how matches are distributed among rows: in a sample of a tenth most rows have none of
- * the matches that they have in the table, and a few have very many.  What index and join
- * cost depends on how many keys signatures have.
+ * Low thresholds use a part of the sample.  Sketches are joined by candidate keys, which are
+ * too many there; all pairs of the part are compared.  Vectors have frequent words among
+ * their features.  And if all rows are near each other, pairs are the square of the rows; a
+ * join of a small part shows how many there are.
  */
 #include "postgres.h"
 
@@ -38,34 +29,31 @@
 #include "methods/method.h"
 #include "statistics/column_statistics.h"
 
-/* The most features that ANALYZE takes into its join: about a second. */
+/* Maximum number of features in the join of ANALYZE: about a second. */
 #define SAMPLE_FEATURES		3000000
 
-/* Sketches have few bytes each, and are as many as other columns' values at most. */
+/* Maximum number of sketches, which have few bytes each: as of other columns' values. */
 #define SAMPLE_SKETCHES		30000
 
-/* Sketches of which all pairs are compared, and keys from which on they are. */
+/* Number of sketches all pairs of which are compared, if a query has more than MAX_KEYS keys. */
 #define COMPARED_SKETCHES	2500
 #define MAX_KEYS			100
 
-/* Vectors that are joined below that threshold: such joins compare many. */
+/* Number of vectors that are joined below the threshold: such joins compare many. */
 #define JOINED_VECTORS		5000
 #define VECTORS_THRESHOLD	0.8
 
-/*
- * Steps that a join may take, see join_steps(): about half a second.  A trial, which
- * tells how many it will be, takes no more than those below.
- */
+/* Maximum number of steps of a join, see join_steps(): about half a second; and of a trial. */
 #define MAX_STEPS			2e8
 #define TRIAL_STEPS			1e7
 
-/* Steps of a comparison, besides one for each word of both signatures. */
-#define COMPARISON_STEPS	32
+/* Steps of comparing two signatures of `words` words together. */
+#define COMPARISON_STEPS(words)	(32 + (words))
 
-/* Signatures whose keys are counted. */
+/* Number of signatures whose keys are counted. */
 #define COUNTED_SIGNATURES	30
 
-/* What std_typanalyze() has prepared. */
+/* The analysis that std_typanalyze() has prepared. */
 typedef struct StandardAnalysis
 {
 	AnalyzeAttrComputeStatsFunc compute_stats;
@@ -81,19 +69,19 @@ typedef struct Sample
 	double		total;			/* rows of the table */
 } Sample;
 
-/* What is found of them, by threshold, where it is known. */
+/* Counts of the sample by threshold, where they are known. */
 typedef struct Findings
 {
 	double		near[NSHARES];	/* ordered pairs that are near */
-	double		similar[NSHARES];	/* that are as similar */
-	double		matched[NSHARES];	/* rows that have a match, */
-	double		once[NSHARES];	/* just one, */
-	double		twice[NSHARES]; /* two */
+	double		similar[NSHARES];	/* ordered pairs that are as similar */
+	double		matched[NSHARES];	/* rows with a match */
+	double		once[NSHARES];	/* rows with one match */
+	double		twice[NSHARES]; /* rows with two matches */
 	double		until_match[NSHARES];	/* sum of the shares of the table that
 										 * matched rows read up to a match */
 	double		nrows;			/* rows of the sample, and of the table */
 	double		total;
-	double		steps;			/* that it took */
+	double		steps;			/* that the join took */
 } Findings;
 
 static SignatureKind
@@ -102,10 +90,7 @@ sample_kind(const Sample *sample)
 	return signature_kind(sample->signatures[0], MEASURE_JACCARD);
 }
 
-/*
- * The sample's signatures, as many as are worth while: one row in `step`, not at
- * even distances, as what lies side by side may be alike.
- */
+/* Take one row in `step`, at random distances: neighbours may be alike. */
 static void
 take_sample(VacAttrStats *stats, AnalyzeAttrFetchFunc fetchfunc, int nrows,
 			int step, Sample *sample)
@@ -136,7 +121,7 @@ take_sample(VacAttrStats *stats, AnalyzeAttrFetchFunc fetchfunc, int nrows,
 	}
 }
 
-/* The step with which the sample has about as many features as it may. */
+/* The step with which the sample has about SAMPLE_FEATURES features. */
 static int
 sample_step(VacAttrStats *stats, AnalyzeAttrFetchFunc fetchfunc, int nrows)
 {
@@ -154,7 +139,7 @@ sample_step(VacAttrStats *stats, AnalyzeAttrFetchFunc fetchfunc, int nrows)
 	return ceil(Max(bytes / sizeof(uint64) / SAMPLE_FEATURES, 1));
 }
 
-/* The rows of a group, and the first one's number. */
+/* Count the rows of a group, and return the number of the first one. */
 static double
 count_rows(SetJoin *join, JoinSide side, RowGroup group, uint32 *first)
 {
@@ -170,8 +155,8 @@ count_rows(SetJoin *join, JoinSide side, RowGroup group, uint32 *first)
 }
 
 /*
- * How similar two signatures are, and up to which threshold they are near: at any if
- * their method has a rule that does not look at it.
+ * The similarity of two signatures, and the greatest threshold at which they are near: 1 if
+ * the rule of their method does not depend on the threshold.
  */
 static double
 compare(const Sample *sample, uint32 a, uint32 b, double *near)
@@ -185,7 +170,7 @@ compare(const Sample *sample, uint32 a, uint32 b, double *near)
 	return value;
 }
 
-/* Adds pairs of so much similarity, near up to a threshold. */
+/* Count pairs by similarity, and by the threshold up to which they are near. */
 static void
 add_pairs(Findings *findings, double pairs, double value, double near)
 {
@@ -196,14 +181,14 @@ add_pairs(Findings *findings, double pairs, double value, double near)
 	}
 }
 
-/* Share of the other rows of the table that are in the sample. */
+/* The share of the other rows of the table that is in the sample. */
 static double
 sampled_share(const Findings *findings)
 {
 	return Min(Max(findings->nrows - 1, 1) / Max(findings->total - 1, 1), 1);
 }
 
-/* Matches that a row of the sample, or each row of its set, has there. */
+/* Matches in the sample of each row of a set. */
 typedef struct RowMatches
 {
 	float4		rows;			/* number of rows */
@@ -217,7 +202,7 @@ add_matches(RowMatches *row, double matches, double near)
 		row->matches[i] += matches;
 }
 
-/* Adds rows whose matches have been counted. */
+/* Count rows by their number of matches. */
 static void
 add_rows(Findings *findings, const RowMatches *row)
 {
@@ -236,14 +221,7 @@ add_rows(Findings *findings, const RowMatches *row)
 	}
 }
 
-/* Steps of comparing two signatures of `words` words in all. */
-static double
-comparison_steps(double words)
-{
-	return COMPARISON_STEPS + words;
-}
-
-/* The words that a signature's values take. */
+/* Words of the values of a signature. */
 static double
 signature_words(const Signature *sig)
 {
@@ -260,7 +238,7 @@ mean_words(const Sample *sample)
 	return sum / sample->n;
 }
 
-/* Adds up pairs of different rows by the thresholds that they reach. */
+/* Count the pairs and rows of a join. */
 static void
 count_pairs(SetJoin *join, const Sample *sample, Findings *findings)
 {
@@ -282,13 +260,13 @@ count_pairs(SetJoin *join, const Sample *sample, Findings *findings)
 		rows[b].rows = m;
 		if (a == b)
 		{
-			/* leave out each row with itself */
+			/* not a row with itself */
 			add_pairs(findings, n * (n - 1), value, near);
 			add_matches(&rows[a], n - 1, near);
 			continue;
 		}
 		findings->steps +=
-			comparison_steps(signature_words(sample->signatures[a]) +
+			COMPARISON_STEPS(signature_words(sample->signatures[a]) +
 							 signature_words(sample->signatures[b]));
 		add_pairs(findings, 2 * n * m, value, near);
 		add_matches(&rows[a], m, near);
@@ -300,23 +278,22 @@ count_pairs(SetJoin *join, const Sample *sample, Findings *findings)
 }
 
 /*
- * Steps that a join has made to find its pairs: places of lists that it looked at, and
- * signatures compared, which are taken to be of mean size.  To pass over a vector takes
- * as long as a comparison, as what is left of it has to be looked up.
+ * Steps that a join took to find its pairs: postings visited, and comparisons of signatures
+ * of mean size.  Removing a vector takes as long as a comparison, as its rest is looked up.
  */
 static double
 join_steps(SetJoin *join, const Sample *sample)
 {
 	const SetJoinStats *stats = setjoin_stats(join);
 	double		steps = stats->visited +
-	stats->verified * comparison_steps(2 * mean_words(sample));
+	stats->verified * COMPARISON_STEPS(2 * mean_words(sample));
 
 	if (sample_kind(sample) == KIND_VECTORS)
-		steps += stats->removed_position * comparison_steps(0);
+		steps += stats->removed_position * COMPARISON_STEPS(0);
 	return steps;
 }
 
-/* Joins the sample with itself. */
+/* Join the sample with itself. */
 static void
 join_sample(const Sample *sample, double threshold, Findings *findings)
 {
@@ -348,10 +325,7 @@ join_sample(const Sample *sample, double threshold, Findings *findings)
 	setjoin_end(join);
 }
 
-/*
- * A part of the sample, which was taken at random: about so many, and never none, as
- * mix64(0) is 0.
- */
+/* Take a random part of about `most` signatures; it is not empty, as mix64(0) is 0. */
 static void
 take_part(const Sample *sample, uint32 most, Sample *part)
 {
@@ -366,7 +340,7 @@ take_part(const Sample *sample, uint32 most, Sample *part)
 	part->total = sample->total;
 }
 
-/* Compares all signatures of a sample with each other. */
+/* Compare all signatures of a sample with each other. */
 static void
 compare_all(const Sample *sample, Findings *findings)
 {
@@ -392,7 +366,7 @@ compare_all(const Sample *sample, Findings *findings)
 	pfree(rows);
 }
 
-/* Joins a part of about so many; returns how many they are, and their steps. */
+/* Join a part of about `most` signatures; return their number, and the steps. */
 static uint32
 try_part(const Sample *sample, uint32 most, double threshold, double *steps)
 {
@@ -407,15 +381,15 @@ try_part(const Sample *sample, uint32 most, double threshold, double *steps)
 }
 
 /*
- * How many of the sample can be joined at that threshold, up to `limit`.  The first
- * trial is as small as it must be if all are near.  Steps grow as the square of the rows,
- * but by less where features are rare, which a larger part tells better.  So if the
- * trial took few steps, but too many by that rule, a larger one is made.
+ * Number of signatures, up to `limit`, that can be joined at the threshold within MAX_STEPS.
+ * The first trial is small enough even if all are near.  Steps grow as the square of the
+ * rows, or less where features are rare.  So if that rule predicts too many steps, but the
+ * trial took few, a larger trial follows.
  */
 static uint32
 affordable(const Sample *sample, uint32 limit, double threshold)
 {
-	double		most = sqrt(TRIAL_STEPS / comparison_steps(2 * mean_words(sample)));
+	double		most = sqrt(TRIAL_STEPS / COMPARISON_STEPS(2 * mean_words(sample)));
 
 	while (most < limit)
 	{
@@ -432,7 +406,7 @@ affordable(const Sample *sample, uint32 limit, double threshold)
 	return limit;
 }
 
-/* The least threshold from which on a join has few keys to look up, by its number. */
+/* Index of the least threshold at which a query has at most MAX_KEYS keys. */
 static int
 first_of_sketches(const Sample *sample)
 {
@@ -453,7 +427,7 @@ first_of_sketches(const Sample *sample)
 	return i;
 }
 
-/* The least threshold from which on the sample's kind can be joined, by its number. */
+/* Index of the least threshold at which this kind of signatures is joined. */
 static int
 first_of_kind(const Sample *sample)
 {
@@ -468,10 +442,7 @@ first_of_kind(const Sample *sample)
 	return i;
 }
 
-/*
- * The least threshold from which on the whole sample is joined, by its number; NSHARES
- * if it is at none.
- */
+/* Index of the least threshold at which the whole sample is joined; NSHARES: none. */
 static int
 first_joined(const Sample *sample)
 {
@@ -482,7 +453,7 @@ first_joined(const Sample *sample)
 	return i;
 }
 
-/* What is found below that threshold, where pairs are many. */
+/* Join or compare a part of the sample, for the thresholds below. */
 static void
 study_part(const Sample *sample, Findings *findings)
 {
@@ -505,7 +476,7 @@ study_part(const Sample *sample, Findings *findings)
 	pfree(part.signatures);
 }
 
-/* True if all were made alike: else there is no telling. */
+/* Whether all signatures have one spec. */
 static bool
 is_uniform(const Sample *sample)
 {
@@ -516,10 +487,10 @@ is_uniform(const Sample *sample)
 }
 
 /*
- * The share of the table's rows that have a match there.  A row without a match in the
- * sample may have one: their number is estimated from the rows with one and with two
- * (Chao, "Nonparametric estimation of the number of classes in a population", 1984), and
- * is at most what it is if each row has one match in the table.
+ * The share of the table's rows that have a match there.  The number of those without one
+ * in the sample is estimated from the rows with one and with two (Chao, "Nonparametric
+ * estimation of the number of classes in a population", 1984), and is at most what one
+ * match in the table for each row would give.
  */
 static double
 share_matched(const Findings *findings, int i)
@@ -535,8 +506,8 @@ share_matched(const Findings *findings, int i)
 }
 
 /*
- * The share of rows that are near a typical row: with it the reciprocal of one more than
- * their number is the mean of that over the sample's rows, those without a match included.
+ * The share of rows that are near a typical row: 1 / (1 + their number) is the mean over
+ * all rows of the sample, those without a match included.
  */
 static double
 share_first(const Findings *findings, int i)
@@ -549,8 +520,8 @@ share_first(const Findings *findings, int i)
 }
 
 /*
- * Notes the findings of thresholds `from` to `to` - 1; if there is no pair, half a one.
- * No share is less than at the next threshold, which may be known from a larger sample.
+ * Store the shares at thresholds `from` to `to` - 1; no pair counts as half a pair.  A share
+ * is not less than at the next threshold, which may come from a larger sample.
  */
 static void
 note_findings(const Findings *findings, int from, int to, NearStatistics *statistics)
@@ -574,7 +545,7 @@ note_findings(const Findings *findings, int from, int to, NearStatistics *statis
 	}
 }
 
-/* Adds the share that a signature has in the means of candidate keys. */
+/* Add the candidate keys of a signature to their means. */
 static void
 note_candidate_keys(const Signature *sig, double share, NearStatistics *statistics)
 {
@@ -595,11 +566,11 @@ note_candidate_keys(const Signature *sig, double share, NearStatistics *statisti
 		statistics->at[i].row_keys += row_keys.n * share;
 		statistics->at[i].query_keys += query_keys.n * share;
 	}
-	/* by chance two have the bits in common that a key is made of */
+	/* two have the bits of a key in common by chance */
 	statistics->key_share += Max(pow(2, -bits / Max(row_keys.n, 1)), 1e-9) * share;
 }
 
-/* What an index or a join has of signatures, on the average of some. */
+/* Store the mean numbers of values, keys and postings. */
 static void
 note_keys(const Sample *sample, NearStatistics *statistics)
 {
@@ -624,7 +595,7 @@ note_keys(const Sample *sample, NearStatistics *statistics)
 		statistics->postings = statistics->all_keys / method->place_values;
 }
 
-/* Puts the numbers into a free slot, if there is one. */
+/* Store the numbers in a free slot, if there is one. */
 static void
 store_statistics(VacAttrStats *stats, NearStatistics *statistics)
 {
@@ -641,7 +612,7 @@ store_statistics(VacAttrStats *stats, NearStatistics *statistics)
 	stats->numnumbers[slot] = NEAR_NUMBERS;
 }
 
-/* Estimates from a sample. */
+/* Estimate all numbers from a sample. */
 static void
 study_sample(const Sample *sample, NearStatistics *statistics)
 {

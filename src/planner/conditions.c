@@ -1,6 +1,6 @@
 /*
  * conditions.c
- *		Near-duplicate conditions taken apart, and as conditions of an index.
+ *		Parsing near-duplicate conditions, and index conditions for them.
  *
  * near_duplicate(), contained_in(), %, <% and %> become the one operator that an index
  * knows, %%(signature, signature_query).
@@ -76,10 +76,7 @@ near_function(Node *clause, List **args)
 	return clause_call(clause, &funcid, args) ? function_address(funcid) : NULL;
 }
 
-/*
- * The condition in a clause that says of it that it is true, and not null: what some
- * programs make of every condition, and people who have rows without a signature.
- */
+/* The condition c of `c IS TRUE` and `coalesce(c, false)`; other clauses are returned as they are. */
 static Node *
 bare_condition(Node *clause)
 {
@@ -97,7 +94,7 @@ bare_condition(Node *clause)
 	return linitial(coalesce->args);
 }
 
-/* A measure that is a known, valid constant. */
+/* The measure, if it is a valid constant. */
 static bool
 constant_measure(Node *arg, Measure *measure)
 {
@@ -117,7 +114,7 @@ constant_threshold(double threshold)
 							  Float8GetDatum(threshold), false, FLOAT8PASSBYVAL);
 }
 
-/* The parts of a query that is a constant; the signature is of that type. */
+/* The parts of a constant query, whose signature is of that type. */
 static void
 take_query_apart(const Const *constant, Oid type, NearCondition *condition)
 {
@@ -129,7 +126,7 @@ take_query_apart(const Const *constant, Oid type, NearCondition *condition)
 		makeConst(type, -1, InvalidOid, -1, PointerGetDatum(&query->signature), false, false);
 }
 
-/* signature %% signature_query(signature, ...), or as the planner packs it, or a constant */
+/* The right side of %%: signature_query(signature, ...), its packed form, or a constant. */
 static bool
 query_condition(Node *right, NearCondition *condition)
 {
@@ -153,25 +150,23 @@ query_condition(Node *right, NearCondition *condition)
 /*
  * Comparisons of a measure with a constant
  *
- * similarity(a, b) >= 0.8 is what near_duplicate() says of sets, of sketches whose rule is
- * their estimate, and of the others with the measure "similarity".  With > the threshold is the
- * next number; with a <-> b <= 0.2 it is the least number that, subtracted from 1 and rounded,
- * is not above 0.2.  It is searched for by bisection with the comparison itself as the test:
+ * similarity(a, b) >= 0.8 equals near_duplicate(a, b, 0.8, 'similarity').  With > the threshold
+ * is the next number; with a <-> b <= 0.2 it is the least number that, subtracted from 1 and
+ * rounded, is not above 0.2.  Bisection finds it with the comparison itself as the test:
  * measures are numbers from 0 to 1, and rounding and comparing are monotonic.
  *
- * A parameter is not taken: it may be a number that is no threshold, at which all rows pass.
+ * Parameters are not accepted: the value may be no threshold, so that all rows pass.
  */
 typedef struct Comparator
 {
 	FmgrInfo	compare;
 	Datum		constant;
-	bool		measure_first;	/* the measure is its left operand */
-	bool		distance;		/* what is compared is the distance */
-	uint64		scale;			/* of a count: features that an element stands
-								 * for */
+	bool		measure_first;	/* the measure is the left operand */
+	bool		distance;		/* the distance is compared */
+	uint64		scale;			/* of a count: features for each element */
 } Comparator;
 
-/* Features that an element of a constant signature stands for. */
+/* The number of features that each element of a constant signature stands for. */
 static bool
 known_scale(const List *signatures, uint64 *scale)
 {
@@ -214,7 +209,7 @@ near_measure_call(Node *node, NearCondition *condition)
 	return true;
 }
 
-/* The same for a comparison; false if it is not known how to find its threshold. */
+/* As near_measure_call(), for a comparison; false if its threshold cannot be found. */
 static bool
 measure_call(Node *node, NearCondition *condition, Comparator *comparator)
 {
@@ -227,10 +222,7 @@ measure_call(Node *node, NearCondition *condition, Comparator *comparator)
 		(function != signature_overlap || known_scale(args, &comparator->scale));
 }
 
-/*
- * Positive numbers are ordered as their bits: so thresholds that are fractions and those
- * that are counts both have places, from 0.
- */
+/* The value at a place: fractions are ordered as their bits, counts are their own places. */
 static double
 value_at(uint64 place, Measure measure)
 {
@@ -252,7 +244,7 @@ last_place(Measure measure)
 	return measure == MEASURE_SHARED ? SHARED_MAX : place;
 }
 
-/* True if a measure of the value at that place passes. */
+/* Whether the value at that place passes. */
 static bool
 place_passes(Comparator *comparator, Measure measure, uint64 place)
 {
@@ -380,7 +372,7 @@ approx_condition(Node *clause, NearCondition *condition)
 	return true;
 }
 
-/* Leading a condition to the index */
+/* Index conditions */
 
 /* The family's operator and the type on its right. */
 static bool
@@ -403,18 +395,6 @@ family_operator(Oid opfamily, Oid *operator, Oid *querytype)
 	return found;
 }
 
-bool
-index_finds_near(const IndexOptInfo *index)
-{
-	Oid			operator;
-	Oid			querytype;
-
-	for (int i = 0; i < index->nkeycolumns; i++)
-		if (family_operator(index->opfamily[i], &operator, &querytype))
-			return true;
-	return false;
-}
-
 static GinSignatureOptions
 column_options(const IndexOptInfo *index, int indexcol)
 {
@@ -423,9 +403,8 @@ column_options(const IndexOptInfo *index, int indexcol)
 }
 
 /*
- * True unless it is known now that the index cannot answer.  One of access
- * method neardup answers at any threshold.  A constant that is no threshold is
- * left to the plain function, which raises when it meets a row.
+ * False if the index certainly cannot answer.  One of access method neardup answers at any
+ * threshold.  A constant that is no threshold is left to the function, which raises the error.
  */
 static bool
 index_can_answer(const IndexOptInfo *index,
@@ -433,7 +412,7 @@ index_can_answer(const IndexOptInfo *index,
 				 Expr *threshold)
 {
 	Const	   *con = (Const *) threshold;
-	double		t = 1;			/* not known yet: may be any; 1 is one */
+	double		t = 1;			/* where it is not known yet */
 
 	if (threshold == NULL)
 		t = neardup_threshold;
@@ -447,7 +426,7 @@ index_can_answer(const IndexOptInfo *index,
 		(index->relam != GIN_AM_OID || gin_signature_can_answer(options, measure, t));
 }
 
-/* True if it is known now that the index would go through every row. */
+/* Whether the index would certainly visit every row. */
 static bool
 index_has_no_keys(const GinSignatureOptions *options, Expr *query)
 {
@@ -458,8 +437,8 @@ index_has_no_keys(const GinSignatureOptions *options, Expr *query)
 }
 
 /*
- * True if the threshold is known when the scan begins.  One of another table's row may
- * be below that of a GIN index, which then would go through all rows for each of them.
+ * Whether the threshold is known when the scan begins.  One from another table's row may be
+ * below that of a GIN index, which would then visit all rows for each of them.
  */
 static bool
 threshold_is_known(PlannerInfo *root, IndexOptInfo *index, Expr *threshold)
@@ -470,8 +449,8 @@ threshold_is_known(PlannerInfo *root, IndexOptInfo *index, Expr *threshold)
 }
 
 /*
- * What packs the query, folded to a constant where it can be, so that GIN's cost estimate sees
- * the keys.  With the setting it cannot be, as that may change before the plan runs.
+ * The expression of the query, folded to a constant if possible, so that GIN's cost estimate
+ * sees the keys; not with the setting, which may change before the plan runs.
  */
 static Expr *
 query_expression(PlannerInfo *root, Oid querytype, Expr *other,

@@ -1,6 +1,6 @@
 /*
  * conditions.h
- *		What near-duplicate conditions look like to the planner.
+ *		Near-duplicate conditions in the planner.
  */
 #ifndef NEARDUP_CONDITIONS_H
 #define NEARDUP_CONDITIONS_H
@@ -10,7 +10,7 @@
 #include "nodes/pathnodes.h"
 #include "nodes/primnodes.h"
 
-/* A near-duplicate condition taken apart.  The expressions are the clause's own, not copies. */
+/* The parts of a near-duplicate condition.  Expressions are those of the clause, not copies. */
 typedef struct NearCondition
 {
 	Expr	   *left;			/* signature */
@@ -20,35 +20,24 @@ typedef struct NearCondition
 	Expr	   *recall;			/* float8, of near_duplicate_approx(), or NULL */
 } NearCondition;
 
-/*
- * The address of the C function that a call or operator runs, and its
- * arguments; NULL if that has no planner support.
- */
+/* The C function of a call or operator, and its arguments; NULL if it has no planner support. */
 extern PGFunction near_function(Node *clause, List **args);
 
 /*
- * Takes a clause apart, if it is near_duplicate, contained_in, %, <%, %>, or %% with a
- * signature_query call on its right, and its measure is known; or a comparison of a measure
- * with a constant.  Recognised by the address of the C function.
+ * Parse near_duplicate, contained_in, %, <%, %>, and %% with a signature_query call on its
+ * right, if the measure is known; or a comparison of a measure with a constant.
  */
 extern bool near_condition(Node *clause, NearCondition *condition);
 
-/*
- * Takes a clause apart, if it is near_duplicate_approx(): into the condition
- * that it implies, and its recall.
- */
+/* Parse near_duplicate_approx() into the condition that it implies, and its recall. */
 extern bool approx_condition(Node *clause, NearCondition *condition);
 
-/* The measure that a call computes, and its signatures; false for other nodes. */
+/* Parse a call of a measure: its measure and signatures; false for other nodes. */
 extern bool near_measure_call(Node *node, NearCondition *condition);
 
-/* True if a column of the index has an operator class of signatures. */
-extern bool index_finds_near(const IndexOptInfo *index);
-
 /*
- * The operator by which an index column is asked about a condition whose left
- * (indexarg 0) or right signature it has; NULL if it cannot be, or need not be
- * as the index would go through every row.
+ * The index condition for a condition whose left (indexarg 0) or right signature is the
+ * column; NULL if there is none, or the index would visit every row.
  */
 extern Expr *near_index_clause(PlannerInfo *root, IndexOptInfo *index,
 							   int indexcol, Oid opfamily, int indexarg,
@@ -75,7 +64,7 @@ extern double near_equal_share(PlannerInfo *root, const NearCondition *condition
 /* The cost of one evaluation of the condition. */
 extern Cost near_comparison_cost(PlannerInfo *root, const NearCondition *condition);
 
-/* support.c: adds paths of index look-ups by comparisons of a measure */
+/* support.c: install the hook that adds index paths for comparisons of a measure. */
 extern void near_look_ups_init(void);
 
 #endif							/* NEARDUP_CONDITIONS_H */

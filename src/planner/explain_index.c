@@ -1,12 +1,10 @@
 /*
  * explain_index.c
- *		neardup_explain_index(): whether an index serves a condition, and why
- *		not.
+ *		neardup_explain_index(): whether an index serves a condition, and why not.
  *
- * EXPLAIN shows what a plan does, not why it does not do what was expected of
- * it.  A GIN index is built for resemblances from its threshold on, and what a
- * threshold on another measure says of the resemblance is not obvious.  One of
- * access method neardup serves all.
+ * EXPLAIN does not show why an index is not used.  A GIN index serves resemblances from its
+ * threshold on, and the resemblance that a threshold of another measure implies is not
+ * obvious.  An index of access method neardup serves all.
  */
 #include "postgres.h"
 
@@ -37,7 +35,7 @@ signature_column(Relation index)
 	return 0;
 }
 
-/* Why an index that was built with these options does not serve. */
+/* Why a GIN index with these options does not serve the condition. */
 static char *
 explain_threshold(const GinSignatureOptions *options, Measure measure, double threshold)
 {
@@ -94,7 +92,7 @@ index_names(Relation rel)
 	return names.len > 0 ? names.data : NULL;
 }
 
-/* Opens an index; raises an error with the way out if it is a table. */
+/* Open an index; raise an error, with a hint, if it is a table. */
 static Relation
 open_index(Oid relid)
 {

@@ -25,26 +25,23 @@
 #include "planner/conditions.h"
 #include "statistics/column_statistics.h"
 
-/*
- * The share of all pairs that are near-duplicates where nothing is known: package
- * descriptions, articles and the like have about as many, from 10,000 to 340,000 rows.
- */
+/* The share of pairs that are near-duplicates, without statistics: that of package descriptions. */
 #define DEFAULT_NEAR_SELECTIVITY	5e-5
 
 /* Cost of a comparison in cpu_operator_cost, besides one for each value. */
 #define COMPARISON_OPERATIONS		200.0
 
-/* Rows that ANALYZE reads at the usual settings. */
+/* Rows of the sample of ANALYZE at the default settings. */
 #define USUAL_SAMPLE				30000
 
 /* Statistics of one side of a condition. */
 typedef struct SideStatistics
 {
-	bool		known;			/* the numbers are */
+	bool		known;			/* there are numbers */
 	NearStatistics numbers;
 	double		tuples;			/* rows of the table */
-	double		rows;			/* that the other conditions leave */
-	Oid			relid;			/* whose statistics they are: a column */
+	double		rows;			/* after the other conditions */
+	Oid			relid;			/* table and column of the statistics */
 	AttrNumber	attnum;
 	RelOptInfo *rel;			/* or NULL */
 } SideStatistics;
@@ -99,10 +96,7 @@ near_threshold(PlannerInfo *root, const NearCondition *condition)
 	return t > 0 && t <= 1 ? t : 1;
 }
 
-/*
- * The resemblance of two sets of the mean size that have so many features in common; at
- * least the lowest one that is known.
- */
+/* The resemblance of two sets of mean size with `shared` common features; at least the lowest threshold. */
 static double
 shared_resemblance(double shared, const SideStatistics *left, const SideStatistics *right)
 {
@@ -115,8 +109,8 @@ shared_resemblance(double shared, const SideStatistics *left, const SideStatisti
 }
 
 /*
- * Fills in the statistics, and the resemblance of two sets of one size that reach the
- * threshold on the measure: most that reach it are of about one size.
+ * Fill in the statistics, and the resemblance of two sets of equal size that reach the
+ * threshold: most pairs that reach it have about equal sizes.
  */
 static void
 estimate_init(PlannerInfo *root, Estimate *estimate)
@@ -142,7 +136,7 @@ estimate_init(PlannerInfo *root, Estimate *estimate)
 	Assert(estimate->resemblance > 0 && estimate->resemblance <= 1);
 }
 
-/* A share that ANALYZE has noted, by its place in NearNumbers. */
+/* A share from ANALYZE, by its place in NearNumbers. */
 typedef enum ShareKind
 {
 	SHARE_NEAR = offsetof(NearNumbers, near) / sizeof(float4),
@@ -151,10 +145,7 @@ typedef enum ShareKind
 	SHARE_MATCHED = offsetof(NearNumbers, matched) / sizeof(float4),
 } ShareKind;
 
-/*
- * The share at a threshold.  Logarithms of shares are nearly linear; below the first
- * threshold they continue as from there to the second.
- */
+/* The share at a threshold, by linear inter- and extrapolation of logarithms. */
 static double
 share_at(const NearNumbers *numbers, ShareKind kind, double t)
 {
@@ -172,14 +163,14 @@ share_at(const NearNumbers *numbers, ShareKind kind, double t)
 	return Min(exp(low + (high - low) * between), 1);
 }
 
-/* Weight of a side's statistics. */
+/* The weight of the statistics of a side. */
 static double
 evidence(const SideStatistics *side)
 {
 	return side->known ? Min(side->tuples, USUAL_SAMPLE) : 0;
 }
 
-/* The share by the statistics of both sides; that one where nothing is known. */
+/* The share by the statistics of both sides; `otherwise` without statistics. */
 static double
 combined_share(const Estimate *estimate, ShareKind kind, double t, double otherwise)
 {
@@ -204,7 +195,7 @@ share_of_pairs(const Estimate *estimate)
 						  estimate->resemblance, DEFAULT_NEAR_SELECTIVITY);
 }
 
-/* True if both sides are one expression of one table. */
+/* Whether both sides are one expression of one table. */
 static bool
 is_one_expression(PlannerInfo *root, const Estimate *estimate)
 {
@@ -218,8 +209,8 @@ is_one_expression(PlannerInfo *root, const Estimate *estimate)
 }
 
 /*
- * True if both sides are one column, so that a row may be paired with itself.  Extended
- * statistics, of an expression, are of no column: they do not say whose they are.
+ * Whether both sides are one column, so that a row may be paired with itself.  Extended
+ * statistics of an expression name no column: then expressions are compared.
  */
 static bool
 is_one_column(PlannerInfo *root, const Estimate *estimate)
@@ -232,7 +223,7 @@ is_one_column(PlannerInfo *root, const Estimate *estimate)
 		(OidIsValid(left->relid) || is_one_expression(root, estimate));
 }
 
-/* True if the clause compares a.x with b.x, of these two relations, by <>, < or >. */
+/* Whether the clause compares a.x with b.x, of these two relations, by <>, < or >. */
 static bool
 tells_rows_apart(const OpExpr *clause, Index a, Index b)
 {
@@ -251,7 +242,7 @@ tells_rows_apart(const OpExpr *clause, Index a, Index b)
 	return estimator == F_NEQSEL || estimator == F_SCALARLTSEL || estimator == F_SCALARGTSEL;
 }
 
-/* True if another condition of the join excludes each row with itself. */
+/* Whether another condition of the join excludes pairs of a row with itself. */
 static bool
 excludes_itself(const Estimate *estimate)
 {
@@ -265,10 +256,7 @@ excludes_itself(const Estimate *estimate)
 	return false;
 }
 
-/*
- * The share of pairs that are a row and itself, where no other condition excludes them; a
- * subquery may have only some of the table's rows.
- */
+/* The share of pairs of a row with itself, unless another condition excludes them. */
 static double
 share_of_itself(PlannerInfo *root, const Estimate *estimate)
 {
@@ -288,8 +276,8 @@ inner_rows(PlannerInfo *root, const Estimate *estimate, const SpecialJoinInfo *s
 }
 
 /*
- * The share of outer rows that have a match among so many inner rows: no more than have
- * one at all, and no more than there are pairs.
+ * The share of outer rows that have a match among `rows` inner rows: at most the share that
+ * has any match, and the number of pairs.
  */
 static double
 share_with_match(const Estimate *estimate, double rows, double itself)
@@ -320,7 +308,7 @@ Selectivity
 near_selectivity(PlannerInfo *root, Node *clause, JoinType jointype, SpecialJoinInfo *sjinfo)
 {
 	Estimate	estimate;
-	double		itself;			/* share of the inner rows that a row is, too */
+	double		itself;			/* share of pairs of a row with itself */
 	double		share;
 
 	if (!near_condition(clause, &estimate.condition) &&
@@ -334,10 +322,7 @@ near_selectivity(PlannerInfo *root, Node *clause, JoinType jointype, SpecialJoin
 	{
 		share = share_of_pairs(&estimate);
 
-		/*
-		 * most pairs may be of one template, for which few ask who want the
-		 * first rows
-		 */
+		/* most pairs may be of one template: estimate a typical row */
 		if (root->tuple_fraction > 0)
 			share = Min(share, combined_share(&estimate, SHARE_FIRST,
 											  estimate.resemblance, 1));

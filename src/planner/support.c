@@ -2,11 +2,10 @@
  * support.c
  *		Planner support for near-duplicate conditions: index conditions, estimates, look-ups.
  *
- * The planner asks a function's support what an index can do for a call of it or for an
- * operator that it implements.  In similarity(a, b) >= 0.8 the function is an operand, and
- * >= is the server's own, which has no support.  So paths of index look-ups by such
- * comparisons are added when the server has made its paths for a table, as for
- * near_duplicate(a, b, t) IS TRUE.  Numbers of rows stay as the server estimates them.
+ * The planner calls the support function of a function or of an operator's function.  In
+ * similarity(a, b) >= 0.8 the function is an operand, and >= is the server's, without such
+ * support.  So index paths for such comparisons, and for near_duplicate(a, b, t) IS TRUE, are
+ * added to the server's paths of a table.  Estimates of rows stay the server's.
  */
 #include "postgres.h"
 
@@ -25,9 +24,8 @@
 /* Requests to the support function */
 
 /*
- * Whether a condition raises must not depend on the plan.  So the condition
- * itself is left in it, to be checked after those that are cheaper: what the
- * index asks is called lossy, and raises nothing.
+ * Whether a condition raises an error must not depend on the plan.  So the index condition is
+ * lossy and raises none; the condition itself stays in the plan, after cheaper ones.
  */
 static List *
 index_condition(SupportRequestIndexCondition *req)
@@ -84,7 +82,7 @@ neardup_support(PG_FUNCTION_ARGS)
 
 /* Selectivity of the operators */
 
-/* The condition that an estimator is asked about. */
+/* The condition whose selectivity is estimated. */
 static Node *
 estimated_clause(FunctionCallInfo fcinfo)
 {
@@ -118,7 +116,7 @@ neardup_joinsel(PG_FUNCTION_ARGS)
 
 static set_rel_pathlist_hook_type previous_hook = NULL;
 
-/* True if the clause is a condition that the planner does not ask support functions about. */
+/* Whether the clause is a condition without planner support. */
 static bool
 is_near_comparison(const RestrictInfo *rinfo, NearCondition *condition)
 {
@@ -129,7 +127,7 @@ is_near_comparison(const RestrictInfo *rinfo, NearCondition *condition)
 		near_function((Node *) rinfo->clause, &args) == NULL;
 }
 
-/* Rows of the smallest table that a look-up takes its signatures from. */
+/* The number of look-ups: rows of the smallest table whose signatures are looked up. */
 static double
 look_ups_made(PlannerInfo *root, Relids outer)
 {
@@ -146,7 +144,7 @@ look_ups_made(PlannerInfo *root, Relids outer)
 	return Max(fewest, 1);
 }
 
-/* Adds the look-up by a clause that the index column has an operator for. */
+/* Add the index path of an index condition. */
 static void
 add_look_up(PlannerInfo *root, IndexOptInfo *index, int indexcol,
 			RestrictInfo *rinfo, Expr *clause)
@@ -172,7 +170,7 @@ add_look_up(PlannerInfo *root, IndexOptInfo *index, int indexcol,
 		create_partial_bitmap_paths(root, rel, path);
 }
 
-/* Tries a clause on each column of an index. */
+/* Add index paths of a clause on each column of an index. */
 static void
 try_index(PlannerInfo *root, IndexOptInfo *index, RestrictInfo *rinfo,
 		  const NearCondition *condition)
@@ -194,7 +192,7 @@ try_index(PlannerInfo *root, IndexOptInfo *index, RestrictInfo *rinfo,
 		}
 }
 
-/* Tries the comparisons of a list on the indexes of a table. */
+/* Add index paths of the comparisons in a list, on all indexes of a table. */
 static void
 try_clauses(PlannerInfo *root, RelOptInfo *rel, List *rinfos, bool join)
 {

@@ -1,6 +1,6 @@
 /*
  * column_statistics.c
- *		What ANALYZE keeps of a column of signatures, for the planner.
+ *		Statistics of a column of signatures, from ANALYZE for the planner.
  */
 #include "postgres.h"
 
@@ -10,12 +10,12 @@
 
 const double share_thresholds[NSHARES] = {0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1};
 
-/* Shares and counts, of rows, too: what is more, ANALYZE has not put there. */
+/* The greatest number that ANALYZE writes: counts of rows. */
 #define MAX_NUMBER		1e13
 
 /*
- * True if the planner can calculate with the numbers.  Superusers can write anything
- * into pg_statistic, and another version of neardup other things.
+ * Whether the planner can calculate with the numbers.  Superusers, and other versions of
+ * neardup, may have written others into pg_statistic.
  */
 static bool
 are_sound(const AttStatsSlot *slot)

@@ -1,6 +1,6 @@
 /*
  * column_statistics.h
- *		What ANALYZE keeps of a column of signatures, for the planner.
+ *		Statistics of a column of signatures, from ANALYZE for the planner.
  */
 #ifndef NEARDUP_COLUMN_STATISTICS_H
 #define NEARDUP_COLUMN_STATISTICS_H
@@ -23,23 +23,23 @@ extern const double share_thresholds[NSHARES];
 typedef struct NearNumbers
 {
 	float4		near;			/* share of pairs of rows that are near */
-	float4		similar;		/* that are as similar: the same but where a
-								 * method's rule says what is near */
+	float4		similar;		/* that are as similar: differs only where a
+								 * method has a rule of its own */
 	float4		first;			/* share of rows that are near a typical row:
 								 * a scan that ends at the first one reads 1 /
 								 * (1 + their number) of the rows */
 	float4		matched;		/* share of rows that are near another one */
 	float4		row_keys;		/* candidate keys of a row */
-	float4		query_keys;		/* see method.h; 0: every row is looked at */
+	float4		query_keys;		/* see method.h; 0: every row is visited */
 } NearNumbers;
 
 typedef struct NearStatistics
 {
 	float4		values;			/* of a signature, on the average */
-	float4		all_keys;		/* keys that an index of access method neardup
-								 * always reads the lists of; 0: those that
-								 * the threshold asks for */
-	float4		postings;		/* what these have of a row, where all lists
+	float4		all_keys;		/* keys whose lists an index of access method
+								 * neardup always reads; 0: the threshold
+								 * decides */
+	float4		postings;		/* of these keys for each row, if all lists
 								 * are long; else 0 */
 	float4		key_share;		/* of rows that have a candidate key by
 								 * chance; 0: signatures have none */
@@ -52,7 +52,7 @@ typedef struct NearStatistics
 extern bool near_statistics(const VariableStatData *variable,
 							NearStatistics *statistics);
 
-/* The same of an expression, of that relation (0: any). */
+/* The statistics of an expression on a relation (0: any). */
 extern bool near_statistics_of(PlannerInfo *root, Node *expr, int relid,
 							   NearStatistics *statistics);
 

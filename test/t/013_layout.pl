@@ -197,10 +197,10 @@ my @budgets = (
 	[ 3228, 3228, qw(lexicon) ],
 	[ 1584, 1584, qw(gin) ],
 	[ 9444, 9444, qw(index) ],
-	[ 8500, 8500, qw(join/engine) ],
-	[ 3400, 3400, qw(join/algorithms join/classic) ],
-	[ 4300, 4300, qw(join/node) ],
-	[ 2200, 2200, qw(planner statistics) ],
+	[ 8437, 8437, qw(join/engine) ],
+	[ 3242, 3242, qw(join/algorithms join/classic) ],
+	[ 4220, 4220, qw(join/node) ],
+	[ 2079, 2079, qw(planner statistics) ],
 	[ 4187, 4187, qw(guard) ],
 	[ 2976, 2976, qw(groups) ],
 	[ 4185, 4185, qw(passages) ],
@@ -222,7 +222,7 @@ foreach my $budget (@budgets)
 }
 is(join("\n", @over), '', 'every folder keeps its budget of lines');
 # The goals are 62,000 and 260.
-cmp_ok($total, '<=', 60983, 'the source keeps its budget of lines');
+cmp_ok($total, '<=', 60848, 'the source keeps its budget of lines');
 cmp_ok(scalar keys %lines, '<=', 214, 'and of files');
 
 done_testing();

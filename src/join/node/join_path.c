@@ -1,16 +1,14 @@
 /*
  * join_path.c
- *		The similarity join in the planner: the path, and what it costs.
+ *		The similarity join in the planner: the path and its cost.
  *
- * For each pair of relations that a near-duplicate condition joins, a path is
- * offered beside those of core.  Both sides are read once, in full and
- * unparameterised, and as one if they have the same rows (selfjoin.c); the
- * condition is evaluated by the engine, the other conditions of the join on
- * the pairs that it finds.
+ * For each pair of relations that a near-duplicate condition joins, a path is added to those
+ * of core.  Both sides are read once, in full and unparameterised, and as one if they have the
+ * same rows (selfjoin.c).  The engine evaluates the condition; the other conditions of the join
+ * are checked on its pairs.
  *
- * The hook is in place when it is needed, since planning a near-duplicate
- * condition loads the library through the planner support function, long
- * before joins are planned.
+ * Planning a near-duplicate condition calls its support function, which loads the library and
+ * installs the hook before joins are planned.
  */
 #include "postgres.h"
 
@@ -41,49 +39,40 @@
 #include "planner/conditions.h"
 #include "statistics/column_statistics.h"
 
-/* Features of a set where nothing is known. */
+/* Features of a set, without statistics. */
 #define DEFAULT_FEATURES	64
 
-/*
- * What a row costs, in units of cpu_operator_cost: for its set to be read,
- * hashed and looked up, and for each of its features to be ordered.
- */
+/* Cost of a row in cpu_operator_cost: reading, hashing and looking up its set; ordering a feature. */
 #define ROW_OPERATIONS		50.0
 #define FEATURE_OPERATIONS	1.0
 
-/* And for both to be looked at by the filter of features, and each key of a sketch. */
+/* Cost of the feature filter for a row, a feature, and a key of a sketch. */
 #define FILTER_ROW_OPERATIONS	15.0
 #define FILTER_FEATURE_OPERATIONS	0.25
 #define FILTER_KEY_OPERATIONS	3.0
 
-/*
- * And of a sketch: for it to be compared, to be indexed by a key and to be looked up
- * by one, and for each sketch that comes up to be looked at.
- */
+/* Cost of a sketch: its comparison, an indexed key, a probed key, a sketch found by a key. */
 #define SKETCH_OPERATIONS	100.0
 #define INDEXED_KEY_OPERATIONS	8.0
 #define PROBED_KEY_OPERATIONS	3.0
 #define FOUND_OPERATIONS	1.0
 
-/* Or, where they are few, for each of the other side's to be compared. */
+/* Cost of comparing it with one of few sketches. */
 #define COMPARED_OPERATIONS	1.0
 
-/* Bytes of a row besides its set and its columns. */
+/* Bytes of a row, without set and columns. */
 #define ROW_BYTES	64
 
-/* Candidates for each pair of distinct sets that is found, by experience. */
+/* Candidates for each matching pair of distinct sets, as measured. */
 #define CANDIDATES_PER_PAIR	3.0
 
-/*
- * Rows that are expected of a side unless the number is certain: statistics may be old, as
- * of a column that is being filled, and nothing is known of id % 100 = 3.
- */
+/* Least estimate of the rows of a side, unless the number is certain: statistics may be old. */
 #define CAUTIOUS_ROWS	10.0
 
-/* Buckets of a hash table, so that keys are told apart by their values. */
+/* Buckets of a hash table in which no two keys share one. */
 #define UNBOUNDED_BUCKETS	1e12
 
-/* The cost that is listed, as a share of that of a join of PostgreSQL that costs more. */
+/* The listed cost, as a share of that of a core join that really costs more. */
 #define LISTED_SHARE	0.98
 
 bool		neardup_enable_join = true;
@@ -107,7 +96,7 @@ static const struct config_enum_entry algorithm_options[] = {
 
 static set_join_pathlist_hook_type previous_hook = NULL;
 
-/* A condition that the node can evaluate, among those of a join. */
+/* A condition of a join that can drive the node. */
 typedef struct JoinCondition
 {
 	RestrictInfo *rinfo;
@@ -121,7 +110,7 @@ similarity_join_clause(Node *clause, NearCondition *near)
 	return near_condition(clause, near) || approx_condition(clause, near);
 }
 
-/* True if the expression is made of columns of that side only. */
+/* Whether the expression has columns of that side only. */
 static bool
 belongs_to(PlannerInfo *root, Expr *expr, RelOptInfo *rel)
 {
@@ -131,7 +120,7 @@ belongs_to(PlannerInfo *root, Expr *expr, RelOptInfo *rel)
 		!contain_volatile_functions((Node *) expr);
 }
 
-/* True if an argument, if there is one, has one value for the whole join. */
+/* Whether an argument is absent, or has one value for the whole join. */
 static bool
 is_fixed(Expr *argument)
 {
@@ -140,7 +129,7 @@ is_fixed(Expr *argument)
 		 !contain_volatile_functions((Node *) argument));
 }
 
-/* Take a clause apart, if it is a condition between these two sides. */
+/* Parse a clause, if it is a condition between these two sides. */
 static bool
 join_condition(PlannerInfo *root, RestrictInfo *rinfo, RelOptInfo *outerrel,
 			   RelOptInfo *innerrel, JoinCondition *condition)
@@ -158,7 +147,7 @@ join_condition(PlannerInfo *root, RestrictInfo *rinfo, RelOptInfo *outerrel,
 	return belongs_to(root, near->left, innerrel) && belongs_to(root, near->right, outerrel);
 }
 
-/* Features of a set, going by the width of the column. */
+/* Features of a set, from the width of the column. */
 static double
 estimate_features(PlannerInfo *root, Expr *signature)
 {
@@ -177,24 +166,21 @@ estimate_features(PlannerInfo *root, Expr *signature)
 	return (width - SIGNATURE_HEADER) / sizeof(uint64) + 1;
 }
 
-/*
- * Between how many processes the rows of a path are divided: a partial one has the share of one
- * process, by its own account.
- */
+/* Number of processes that divide the rows of a path: a partial one has the rows of one. */
 static double
 divisor(const Path *side)
 {
 	return Max(side->parent->rows / Max(side->rows, 1), 1);
 }
 
-/* True if several processes have the sets of all rows together. */
+/* Whether several processes share the sets of all rows. */
 static bool
 shares_sets(const CustomPath *cpath)
 {
 	return cpath->path.parallel_aware && !path_private(cpath, PATH_INNER_WHOLE);
 }
 
-/* The rows of a side whose sets one process has. */
+/* Rows of a side whose sets are in the index of one process. */
 static double
 side_rows(const CustomPath *cpath, const Path *side)
 {
@@ -211,8 +197,8 @@ sketch_numbers(PlannerInfo *root, Expr *key, double threshold, NearStatistics *s
 }
 
 /*
- * What the keys of a sketch cost, in units of cpu_operator_cost, with `rows` to be
- * found and `others` on the other side; 0 if there are none.
+ * Cost of the keys of a sketch in cpu_operator_cost, with `rows` rows on its side and
+ * `others` on the other; 0 without keys.
  */
 static double
 sketch_operations(PlannerInfo *root, Expr *key, double threshold, double rows, double others)
@@ -232,9 +218,9 @@ sketch_operations(PlannerInfo *root, Expr *key, double threshold, double rows, d
 }
 
 /*
- * Add the cost of reading one side.  Where several processes read, each takes
- * in the rows that it has read, and has those of all in its index.  Only that share of
- * the rows is kept; it is less than 1 if they are filtered by features.
+ * Add the cost of reading one side.  Several processes each add the rows that they have read,
+ * and have the rows of all in the index.  `kept` is the share of rows that pass the feature
+ * filter; 1 without a filter.
  */
 static void
 cost_side(PlannerInfo *root, CustomPath *cpath, Path *side, Expr *key,
@@ -264,7 +250,7 @@ cost_side(PlannerInfo *root, CustomPath *cpath, Path *side, Expr *key,
 		 taken * (features * FEATURE_OPERATIONS + sketches)) * cpu_operator_cost;
 }
 
-/* The share of rows that are left when identical sets are collapsed. */
+/* Distinct sets, as a share of the rows. */
 static double
 distinct_share(PlannerInfo *root, const CustomPath *cpath, Path *side, Expr *key)
 {
@@ -273,7 +259,7 @@ distinct_share(PlannerInfo *root, const CustomPath *cpath, Path *side, Expr *key
 	return Min(estimate_num_groups(root, list_make1(key), rows, NULL, NULL) / rows, 1);
 }
 
-/* Bytes of the columns of a side that come out of the join: its rows are kept with them. */
+/* Bytes of the columns of a side in the output of the join, which are kept with its rows. */
 static double
 kept_width(PlannerInfo *root, const RelOptInfo *joinrel, const Path *side)
 {
@@ -286,10 +272,7 @@ kept_width(PlannerInfo *root, const RelOptInfo *joinrel, const Path *side)
 		Var		   *var = IsA(expr, Var) ? (Var *) expr : NULL;
 		int32		stored = 0;
 
-		/*
-		 * the column that identifies the rows of a table that is changed is
-		 * of no relation yet
-		 */
+		/* a ROWID_VAR has no relation yet */
 		if ((var != NULL && IS_SPECIAL_VARNO(var->varno)) ||
 			!belongs_to(root, expr, side->parent))
 			continue;
@@ -306,10 +289,7 @@ kept_width(PlannerInfo *root, const RelOptInfo *joinrel, const Path *side)
 	return width;
 }
 
-/*
- * Rows of a side of which that share has a set that is kept: the outer ones of an outer
- * join are all kept, the others without their sets.
- */
+/* Rows of a side that are kept: of an outer join all outer rows, those that are filtered without sets. */
 static double
 kept_rows(const CustomPath *cpath, const Path *side, double kept)
 {
@@ -320,7 +300,7 @@ kept_rows(const CustomPath *cpath, const Path *side, double kept)
 	return kept * side_rows(cpath, side);
 }
 
-/* Bytes that the rows of a side that are kept and their distinct sets take. */
+/* Bytes of the kept rows of a side and their distinct sets. */
 static double
 side_bytes(PlannerInfo *root, const CustomPath *cpath, Path *side, Expr *key, double kept)
 {
@@ -329,10 +309,7 @@ side_bytes(PlannerInfo *root, const CustomPath *cpath, Path *side, Expr *key, do
 		estimate_features(root, key) * sizeof(uint64);
 }
 
-/*
- * The share of a side's rows that is kept, with `pairs` pairs of rows expected: about
- * those that are candidates, if the side is filtered.
- */
+/* The share of a side's rows that is kept: about the candidates, if the side is filtered. */
 static double
 kept_share(PlannerInfo *root, const CustomPath *cpath, Path *side, Expr *key,
 		   Path *other, double threshold, double pairs)
@@ -350,9 +327,8 @@ kept_share(PlannerInfo *root, const CustomPath *cpath, Path *side, Expr *key,
 }
 
 /*
- * Pairs of rows that are visited, of `pairs` that are near.  In a semi- or anti-join a
- * row leaves with its first match: of rows with many, as copies of one text have, few
- * pairs are.  A row that has near ones, but no match among them, meets all of these.
+ * Number of visited pairs of rows, of `pairs` that are near.  In a semi- or anti-join a row
+ * is done at its first match.  A row without a match visits all of its near ones.
  */
 static double
 pairs_met(PlannerInfo *root, const CustomPath *cpath, const JoinPathExtraData *extra,
@@ -361,7 +337,8 @@ pairs_met(PlannerInfo *root, const CustomPath *cpath, const JoinPathExtraData *e
 	const SemiAntiJoinFactors *factors = &extra->semifactors;
 	int			type = path_private(cpath, PATH_TYPE);
 	double		near;
-	double		leave;			/* of the rows that have near ones */
+	double		leave;			/* share with a match, of the rows with near
+								 * ones */
 
 	Assert(pairs >= 0);
 	if (type != JOIN_SEMI && type != JOIN_ANTI)
@@ -374,9 +351,8 @@ pairs_met(PlannerInfo *root, const CustomPath *cpath, const JoinPathExtraData *e
 }
 
 /*
- * Cost of the join.  Candidates are pairs of distinct sets; all pairs of rows
- * that the condition lets through are looked at by the other conditions, and
- * those that come out have their share of the cost of output.
+ * Set the cost of the path.  Candidates are pairs of distinct sets.  The other conditions are
+ * evaluated on all pairs of rows that are near, the output on those that pass.
  */
 static void
 cost_join(PlannerInfo *root, CustomPath *cpath, JoinPathExtraData *extra,
@@ -392,8 +368,8 @@ cost_join(PlannerInfo *root, CustomPath *cpath, JoinPathExtraData *extra,
 	double		threshold = near_threshold(root, near);
 	double		bytes;
 	double		rows;
-	double		probes = shares_sets(cpath) ? divisor(outer) : 1;	/* which divide the
-																	 * pairs */
+	double		probes = shares_sets(cpath) ? divisor(outer) : 1;	/* processes that divide
+																	 * them */
 	double		pairs = side_rows(cpath, outer) * side_rows(cpath, inner) *
 	clause_selectivity(root, (Node *) condition->rinfo, 0, JOIN_INNER, extra->sjinfo);
 	double		left_kept = kept_share(root, cpath, left, near->left, right,
@@ -417,19 +393,17 @@ cost_join(PlannerInfo *root, CustomPath *cpath, JoinPathExtraData *extra,
 		cost_side(root, cpath, right, near->right, threshold, right_kept);
 
 	/*
-	 * On disk, rows are sorted, written in that order and read; sets are
-	 * written once and read several times; each is formed and taken apart.
+	 * On disk, rows are sorted, written and read; sets are written once and
+	 * read several times.
 	 */
 	if (bytes > get_hash_memory_limit())
 		path->startup_cost += (4 * seq_page_cost * bytes / BLCKSZ +
 							   rows * (4 * cpu_tuple_cost + 2 * cpu_operator_cost *
 									   log2(Max(rows / probes, 2)))) / probes;
 
-
 	/*
-	 * Most pairs of rows may be copies of one text, which are one set.
-	 * Candidates are at most all pairs of sets, and each once where the sides
-	 * have the same rows.
+	 * Copies of one text are one set.  Candidates are at most all pairs of
+	 * sets, of a self-join in one order.
 	 */
 	candidates = Min(pairs * (1 - near_equal_share(root, near)) * CANDIDATES_PER_PAIR,
 					 side_rows(cpath, outer) * side_rows(cpath, inner) /
@@ -470,20 +444,17 @@ static const CustomPathMethods path_methods = {
 	.PlanCustomPath = similarity_join_plan,
 };
 
-/* A pair of relations for which the join is offered. */
+/* A pair of relations, and the condition that drives their join. */
 typedef struct JoinOffer
 {
 	PlannerInfo *root;
 	RelOptInfo *joinrel;
 	JoinType	type;
 	JoinPathExtraData *extra;
-	JoinCondition condition;	/* that drives the join */
+	JoinCondition condition;
 } JoinOffer;
 
-/*
- * The join of two paths: of whole paths, or of partial ones by several processes, where the
- * inner one may be whole.
- */
+/* The join of two paths: whole ones, or partial ones of several processes, the inner one maybe whole. */
 static Path *
 join_path(const JoinOffer *offer, Path *outer, Path *inner, bool parallel, bool inner_whole)
 {
@@ -530,15 +501,16 @@ is_usable(const Path *path)
 }
 
 /*
- * PostgreSQL's own joins beside ours
+ * Joins of core
  *
- * PostgreSQL takes a semi- or anti-join by a hash table to compare a row with one other, if
- * with any, and trusts small numbers of expected rows.  So it may list a join as cheaper
- * than ours that compares millions of pairs.  Its paths are left as they are; where such a
- * one would cost more than ours, ours is listed as slightly cheaper than it is listed.
+ * Core assumes that a semi- or anti-join by a hash table compares a row with at most one other,
+ * and trusts small estimates of rows.  So it may list a join as cheaper than ours that
+ * compares millions of pairs.  A support function cannot correct that: it is asked for the
+ * cost of one call, not of a join.  So core's paths stay as they are, and ours is listed
+ * slightly below one that really costs more.
  */
 
-/* The rows of a side: those of VALUES, or of a table by a key, are certain. */
+/* Estimated rows of a side; of VALUES, or of a table with a unique index, they are certain. */
 static double
 cautious_rows(PlannerInfo *root, const Path *side)
 {
@@ -551,7 +523,7 @@ cautious_rows(PlannerInfo *root, const Path *side)
 	return Max(side->rows, CAUTIOUS_ROWS);
 }
 
-/* The share of the inner rows that an outer one meets by keys of a hash or merge join. */
+/* The share of the inner rows that have the hash or merge keys of an outer one. */
 static double
 share_by_keys(PlannerInfo *root, List *keys, const Path *inner)
 {
@@ -574,23 +546,7 @@ share_by_keys(PlannerInfo *root, List *keys, const Path *inner)
 	return share;
 }
 
-/* The share of a table's rows that an index path reads, 1 of other paths; 0: those that are near. */
-static double
-share_by_index(const Path *path)
-{
-	if (IsA(path, MemoizePath))
-		return share_by_index(((const MemoizePath *) path)->subpath);
-	if (IsA(path, BitmapHeapPath))
-		path = ((const BitmapHeapPath *) path)->bitmapqual;
-	if (IsA(path, BitmapAndPath))
-		path = linitial(((const BitmapAndPath *) path)->bitmapquals);
-	if (!IsA(path, IndexPath))
-		return 1;
-	return index_finds_near(((const IndexPath *) path)->indexinfo) ? 0 :
-		((const IndexPath *) path)->indexselectivity;
-}
-
-/* Pairs of rows that a join of PostgreSQL's compares one by one. */
+/* Pairs of rows that a core join compares; 0: look-ups in an index, which core costs well. */
 static double
 compared_pairs(PlannerInfo *root, const JoinPath *join)
 {
@@ -602,16 +558,13 @@ compared_pairs(PlannerInfo *root, const JoinPath *join)
 			share_by_keys(root, IsA(join, HashPath) ?
 						  ((const HashPath *) join)->path_hashclauses :
 						  ((const MergePath *) join)->path_mergeclauses, inner);
-	if (inner->param_info == NULL)
-		return outer_rows * cautious_rows(root, inner);
-	return IS_SIMPLE_REL(inner->parent) ?
-		outer_rows * inner->parent->tuples * share_by_index(inner) : 0;
+	return inner->param_info == NULL ? outer_rows * cautious_rows(root, inner) : 0;
 }
 
 /*
- * The cost of one of PostgreSQL's joins that evaluates the condition.  Core takes a hash
- * join that runs again to cost nothing before its first row; a look-up of near-duplicates
- * in it does all its work there.
+ * The cost of a core join that evaluates the condition.  Core assumes that the rescan of a
+ * hash join costs nothing before its first row, but a look-up of near-duplicates in it does
+ * all its work there.
  */
 static Cost
 cost_of_core_join(PlannerInfo *root, const JoinPath *join, Cost comparison)
@@ -625,7 +578,7 @@ cost_of_core_join(PlannerInfo *root, const JoinPath *join, Cost comparison)
 	return cost;
 }
 
-/* True if the path is a join of PostgreSQL's that works the condition out on pairs. */
+/* Whether the path is a core join that evaluates the condition on pairs. */
 static bool
 compares_pairs(const Path *path, const RestrictInfo *condition)
 {
@@ -637,7 +590,7 @@ compares_pairs(const Path *path, const RestrictInfo *condition)
 		!bms_is_subset(condition->clause_relids, join->innerjoinpath->parent->relids);
 }
 
-/* Our join, listed below those in the list that would cost more. */
+/* List our join below those core joins in the list that really cost more. */
 static Path *
 list_below(const JoinOffer *offer, Path *ours, List *paths)
 {
@@ -645,7 +598,7 @@ list_below(const JoinOffer *offer, Path *ours, List *paths)
 	Cost		listed = ours->total_cost;
 	ListCell   *lc;
 
-	/* of a LIMIT a nested loop may make little */
+	/* a nested loop may end early at a LIMIT */
 	if (offer->root->tuple_fraction > 0)
 		return ours;
 	foreach(lc, paths)
@@ -665,8 +618,8 @@ list_below(const JoinOffer *offer, Path *ours, List *paths)
 }
 
 /*
- * Offer the join by several processes: with the rows of both sides divided (join_shared.c),
- * or with those of the outer one divided and all inner ones in each process.
+ * Add the join by several processes: with the rows of both sides divided (join_shared.c),
+ * or with all inner rows in each process.
  */
 static void
 add_parallel_paths(const JoinOffer *offer, RelOptInfo *outerrel, RelOptInfo *innerrel)
@@ -687,10 +640,7 @@ add_parallel_paths(const JoinOffer *offer, RelOptInfo *outerrel, RelOptInfo *inn
 										joinrel->partial_pathlist));
 }
 
-/*
- * Offer it by each condition that can drive it: the one that finds the fewest pairs costs
- * least.
- */
+/* Add a path for each condition that can drive the join. */
 static void
 add_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 		  RelOptInfo *innerrel, JoinType type, JoinPathExtraData *extra)
@@ -706,9 +656,8 @@ add_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 		JoinOffer	offer = {root, joinrel, type, extra};
 
 		/*
-		 * It is evaluated before all others, so none of them may have a lower
-		 * security level: that one must not be shown rows that a security
-		 * barrier would have hidden from it.
+		 * The condition is evaluated before all others, so none of them may
+		 * have a lower security level.
 		 */
 		if ((IS_OUTER_JOIN(type) && RINFO_IS_PUSHED_DOWN(rinfo, joinrel->relids)) ||
 			(rinfo->security_level > least && !rinfo->leakproof) ||
@@ -736,11 +685,7 @@ join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 		return;
 #ifdef USE_ASSERT_CHECKING
 
-	/*
-	 * Where a partitioned table is changed, a custom join has columns that an
-	 * assertion of PostgreSQL (fix_scan_expr) does not expect, while all else
-	 * treats them well.
-	 */
+	/* an assertion of core (fix_scan_expr) does not expect a ROWID_VAR here */
 	if (root->row_identity_vars != NIL)
 		return;
 #endif
@@ -757,8 +702,8 @@ join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 	}
 
 	/*
-	 * PostgreSQL has just planned the join with its sides exchanged: offer
-	 * ours once more, as one of these paths may be listed as cheaper.
+	 * core has just added paths with the sides exchanged: list ours below
+	 * these, too
 	 */
 	mirrored = *extra;
 	if (straight == JOIN_SEMI || straight == JOIN_ANTI)
