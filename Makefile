@@ -44,7 +44,6 @@ OBJS = \
 	src/groups/groups.o \
 	src/groups/pair_groups.o \
 	src/groups/row_query.o \
-	src/groups/row_sets.o \
 	src/groups/set_groups.o \
 	src/guard/fill.o \
 	src/guard/guard.o \

@@ -29,7 +29,6 @@
 
 #include "base/compat.h"
 #include "groups/groups.h"
-#include "groups/row_sets.h"
 #include "index/access.h"
 
 PG_FUNCTION_INFO_V1(near_duplicate_groups_add);

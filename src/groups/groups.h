@@ -1,6 +1,6 @@
 /*
  * groups.h
- *		Groups as the rows of a set-returning function.
+ *		Groups of the rows of a query, and the rows of results.
  */
 #ifndef NEARDUP_GROUPS_H
 #define NEARDUP_GROUPS_H
@@ -8,19 +8,81 @@
 #include "fmgr.h"
 
 #include "groups/disk_array.h"
+#include "groups/row_query.h"
+#include "groups/set_groups.h"
 
-typedef enum GroupRule
-{
-	RULE_CONNECTED,
-	RULE_GREEDY,
-} GroupRule;
+/* A set: number of its SpecGroups << 32 | number in these */
+typedef uint64 SetNumber;
 
-/* The group of a row */
-typedef struct GroupMember
+#define NO_SET	PG_UINT64_MAX
+
+/* Groups of the sets of all specs, or of the signatures of one spec */
+typedef struct SpecGroups
 {
-	uint32		representative; /* itself, if it stands for its group */
-	double		similarity;		/* to the representative; NaN: null */
-} GroupMember;
+	SignatureSpec spec;			/* or of the first set */
+	SignatureKind kind;
+	SetGroups  *groups;
+} SpecGroups;
+
+typedef struct RowSets
+{
+	MemoryContext context;
+	double		threshold;
+	Measure		measure;
+	Oid			signature_type;
+	size_t		memory;			/* of all that is done with the rows */
+	TypedColumn id;
+	TypedColumn signature;
+	TupleDesc	desc;			/* of a row: id, signature, scope */
+	Datum	   *values;			/* of a row that was read */
+	bool	   *nulls;
+	RowIds		ids;
+	DiskArray	sets;			/* SetNumber of each row, or NO_SET */
+	TupleDesc	scope;			/* further columns of the query */
+	int			nscope;
+	FmgrInfo	hash_scope;		/* hash_record_extended() */
+	uint64		secret;			/* with which they are hashed */
+	SpecGroups *groups;
+	int			ngroups;
+	size_t		max_groups;
+	/* of the last signature: */
+	SignatureSpec last;
+	SignatureKind kind;
+	int			current;		/* which of the groups */
+	bool		salted;			/* its features are, by scope and spec */
+} RowSets;
+
+/*
+ * Prepare for rows whose ids are of that type.  Threshold and measure are the arguments
+ * of the function from number `first` on.
+ */
+extern void row_sets_begin(RowSets *rows, FunctionCallInfo fcinfo, int first,
+						   Oid id_type);
+extern void row_sets_end(RowSets *rows);
+
+/*
+ * Read the columns of rows.  Then read the columns of a row to values and nulls, and add
+ * the row; return the number of its set, or NO_SET.
+ */
+extern void row_sets_columns(RowSets *rows, TupleDesc desc);
+extern void row_sets_read(RowSets *rows, TupleTableSlot *slot);
+extern SetNumber row_sets_add(RowSets *rows, const Datum *values, const bool *nulls);
+
+/* True if memory is short, and equal sets may be taken for different ones. */
+extern bool row_sets_forgot(const RowSets *rows);
+
+/* Remove all rows. */
+extern void row_sets_clear(RowSets *rows);
+
+/* Give a set its group, see set_groups_give() and set_groups_unite(). */
+extern void row_sets_give(RowSets *rows, SetNumber set, bool represents, double similarity);
+extern void row_sets_unite(RowSets *rows, SetNumber a, SetNumber b);
+
+/* Decide groups; then return the group of a row, as GroupOf. */
+extern void row_sets_decide(RowSets *rows, GroupRule rule);
+extern GroupMember row_sets_member(void *rows, uint32 row);
+
+/* The rows of results */
 
 typedef GroupMember (*GroupOf) (void *context, uint32 row);
 

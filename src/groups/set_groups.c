@@ -21,15 +21,15 @@
 
 #include "common/hashfn.h"
 #include "miscadmin.h"
-#include "storage/buffile.h"
 #include "utils/float.h"
 #include "utils/memutils.h"
 
 #include "base/compat.h"
 #include "base/interrupts.h"
 #include "base/memory.h"
+#include "groups/disk_array.h"
 #include "groups/set_groups.h"
-#include "join/engine/arena.h"
+#include "join/engine/rows.h"
 #include "join/engine/set_table.h"
 #include "join/engine/search.h"
 
@@ -109,7 +109,9 @@ struct SetGroups
 	Arena		values;
 	JoinSet    *sets;
 	size_t		max_sets;
-	BufFile    *file;
+	bool		spilled;
+	SpillFile	file;
+	SpillReader reader;
 	char	   *place;			/* for one that was read */
 	size_t		max_place;
 	JoinSet		read;
@@ -153,8 +155,7 @@ set_groups_begin(SignatureKind kind, Measure measure, double threshold, size_t m
 static void
 end_deciding(SetGroups *groups)
 {
-	if (groups->file != NULL)
-		BufFileClose(groups->file);
+	spillfile_close(&groups->file);
 	MemoryContextDelete(groups->context);
 	groups->context = NULL;
 }
@@ -178,39 +179,39 @@ bytes_of_all(const SetGroups *groups)
 		groups->npostings * (5 * sizeof(Posting) + sizeof(uint64));
 }
 
-/* Reads from the file of sets. */
+/* Create a file of sets. */
 static void
-read_file(SetGroups *groups, void *bytes, size_t n)
+create_file(SpillFile *file)
 {
-	if (BufFileRead(groups->file, bytes, n) != n)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not read sets from a temporary file")));
+	static const SpillStore private_store = {.nparts = 1};
+
+	spillfile_create(file, &private_store, "sets");
 }
 
 /* Write a set; before it is prepared it has no keys, and no bitmap that matters. */
 static void
-write_set(BufFile *file, const JoinSet *set)
+write_set(SpillFile *file, const JoinSet *set)
 {
 	SetRecord	record = {set->size, set->nvalues, set->nkeys};
 	uint64	   *begin = set->nkeys == 0 ? set->values :
 	set->values - bitmap_bytes(set->size) / sizeof(uint64);
 
-	/* the parameter is not const before version 16 */
-	BufFileWrite(file, &record, sizeof(record));
-	BufFileWrite(file, begin, (char *) (set->values + set->nvalues) - (char *) begin);
-	BufFileWrite(file, set->keys, sizeof(uint64) * set->nkeys);
+	spillfile_write(file, &record, sizeof(record));
+	spillfile_write(file, begin, (char *) (set->values + set->nvalues) - (char *) begin);
+	spillfile_write(file, set->keys, sizeof(uint64) * set->nkeys);
 }
 
 /* Writes the sets to a file, as they take too much memory. */
 static void
 spill(SetGroups *groups)
 {
-	groups->file = BufFileCreateTemp(false);
+	groups->spilled = true;
+	create_file(&groups->file);
+	spillreader_create(&groups->reader, &groups->file, BLCKSZ);
 	for (uint32 i = 0; i < groups->n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		write_set(groups->file, &groups->sets[i]);
+		write_set(&groups->file, &groups->sets[i]);
 	}
 	arena_reset(&groups->values);
 	if (groups->sets != NULL)
@@ -230,11 +231,11 @@ store_set(SetGroups *groups, const uint64 *values, uint32 n)
 	groups->search.max_features = Max(groups->search.max_features, n);
 	set.values = unconstify(uint64 *, values);
 	groups->npostings += groups->algorithm->max_indexed(&groups->search, &set);
-	if (groups->file == NULL && bytes_of_all(groups) > index_memory(groups))
+	if (!groups->spilled && bytes_of_all(groups) > index_memory(groups))
 		spill(groups);
-	if (groups->file != NULL)
+	if (groups->spilled)
 	{
-		write_set(groups->file, &set);
+		write_set(&groups->file, &set);
 		return;
 	}
 	if (groups->n == groups->max_sets)
@@ -251,7 +252,7 @@ static bool
 may_know_more(const SetGroups *groups)
 {
 	/* sets in the file have left their memory, and the index is not there yet */
-	size_t		share = groups->file != NULL ? KNOWN_SHARE + INDEX_SHARE : KNOWN_SHARE;
+	size_t		share = groups->spilled ? KNOWN_SHARE + INDEX_SHARE : KNOWN_SHARE;
 
 	return groups->known->members < groups->known->grow_threshold ||
 		groups->known->size * 3 * sizeof(KnownSet) <= groups->memory / 16 * share;
@@ -325,10 +326,8 @@ static void
 rewind_sets(SetGroups *groups)
 {
 	groups->next = 0;
-	if (groups->file != NULL && BufFileSeek(groups->file, 0, 0, SEEK_SET) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not rewind a temporary file")));
+	if (groups->spilled)
+		spillreader_seek(&groups->reader, 0);
 }
 
 /* Read the next set from the file. */
@@ -339,7 +338,7 @@ read_set(SetGroups *groups)
 	SetRecord	record;
 	char	   *begin;
 
-	read_file(groups, &record, sizeof(record));
+	spillreader_read(&groups->reader, &record, sizeof(record));
 	Assert(record.nvalues <= record.size && groups->next < groups->n);
 	groups->place = growing_reserve(groups->place, &groups->max_place,
 									set_bytes(record.size) + sizeof(uint64) * record.nkeys, 1);
@@ -351,8 +350,8 @@ read_set(SetGroups *groups)
 	set->values = set_values(groups->place, record.size);
 	set->keys = (uint64 *) (groups->place + set_bytes(record.size));
 	begin = record.nkeys == 0 ? (char *) set->values : groups->place;
-	read_file(groups, begin, (char *) (set->values + set->nvalues) - begin);
-	read_file(groups, set->keys, sizeof(uint64) * set->nkeys);
+	spillreader_read(&groups->reader, begin, (char *) (set->values + set->nvalues) - begin);
+	spillreader_read(&groups->reader, set->keys, sizeof(uint64) * set->nkeys);
 	return set;
 }
 
@@ -365,7 +364,7 @@ next_set(SetGroups *groups, int statuses)
 {
 	while (groups->next < groups->n)
 	{
-		JoinSet    *set = groups->file != NULL ? read_set(groups) : &groups->sets[groups->next];
+		JoinSet    *set = groups->spilled ? read_set(groups) : &groups->sets[groups->next];
 
 		CHECK_FOR_INTERRUPTS();
 		groups->next++;
@@ -382,7 +381,7 @@ prepare_sets(SetGroups *groups)
 {
 	Search	   *search = &groups->search;
 	const Algorithm *algorithm = groups->algorithm;
-	BufFile    *file = groups->file != NULL ? BufFileCreateTemp(false) : NULL;
+	SpillFile	prepared;
 	JoinSet    *set;
 
 	search->room = palloc_extended(sizeof(uint64) * Max(search->max_features, 1),
@@ -399,24 +398,28 @@ prepare_sets(SetGroups *groups)
 				counters_add(&search->counters, set->values, set->size);
 		counters_fold(&search->counters);
 	}
+	if (groups->spilled)
+		create_file(&prepared);
 	/* keys depend on whether the index grows */
 	search->index.growing = true;
 	rewind_sets(groups);
 	while ((set = next_set(groups, ALL_SETS)) != NULL)
 	{
-		if (file == NULL && algorithm->ordered && groups->next < groups->n)
+		if (!groups->spilled && algorithm->ordered && groups->next < groups->n)
 			counters_fetch(&search->counters, set[1].values, set[1].size);
 		algorithm->prepare(search, set, true, true);
-		if (file != NULL)
-			write_set(file, set);
+		if (groups->spilled)
+			write_set(&prepared, set);
 		else
 			set->keys = memcpy(arena_alloc(&groups->values, sizeof(uint64) * Max(set->nkeys, 1)),
 							   set->keys, sizeof(uint64) * set->nkeys);
 	}
-	if (file != NULL)
+	if (groups->spilled)
 	{
-		BufFileClose(groups->file);
-		groups->file = file;
+		spillfile_close(&groups->file);
+		groups->file = prepared;
+		pfree(groups->reader.buffer);
+		spillreader_create(&groups->reader, &groups->file, BLCKSZ);
 	}
 }
 
@@ -448,7 +451,7 @@ has_room(SetGroups *groups, const JoinSet *set)
 	groups->indexed.bytes + groups->values.bytes +
 	groups->max_sets * sizeof(JoinSet) + groups->max_members * sizeof(JoinSet);
 
-	if (groups->file != NULL)
+	if (groups->spilled)
 		bytes += set_bytes(set->size) + sizeof(uint64) * set->nkeys;
 	/* one always fits */
 	return index->nadded == 0 || bytes <= index_memory(groups);
@@ -461,7 +464,7 @@ store_read(SetGroups *groups, JoinSet *set)
 	size_t		bytes = set_bytes(set->size) + sizeof(uint64) * set->nkeys;
 	char	   *place;
 
-	if (groups->file == NULL)
+	if (!groups->spilled)
 		return;
 	/* bitmap, values, keys */
 	place = memcpy(arena_alloc(&groups->indexed, bytes), groups->place, bytes);
@@ -641,7 +644,7 @@ read_block(SetGroups *groups)
 		JoinSet    *set = next_set(groups, ALL_SETS);
 
 		store_read(groups, set);
-		if (groups->file != NULL)
+		if (groups->spilled)
 			bytes += set->nkeys * 5 * sizeof(Posting) + set_bytes(set->size) +
 				sizeof(JoinSet) * 4;
 		groups->members = growing_reserve(groups->members, &groups->max_members,

@@ -5,10 +5,22 @@
 #ifndef NEARDUP_SET_GROUPS_H
 #define NEARDUP_SET_GROUPS_H
 
-#include "groups/groups.h"
 #include "join/algorithms/join_kinds.h"
 
 typedef struct SetGroups SetGroups;
+
+typedef enum GroupRule
+{
+	RULE_CONNECTED,
+	RULE_GREEDY,
+} GroupRule;
+
+/* The group of a row */
+typedef struct GroupMember
+{
+	uint32		representative; /* itself, if it stands for its group */
+	double		similarity;		/* to the representative; NaN: null */
+} GroupMember;
 
 /*
  * Begin without sets, of signatures of one kind, in the current memory context.  The measure
