@@ -6,8 +6,8 @@
 -- Figure 2 has Probe-Count, Probe-stopWords and Probe-optMerge (Sarawagi and
 -- Kirpal), figure 6 Probe-Count and All-Pairs by cosine (Bayardo, Ma and
 -- Srikant), figure 10 All-Pairs, PPJoin and PPJoin+ by resemblance on three
--- collections (Xiao, Wang, Lin and Yu).  There are as many sets as let the
--- slowest come to an end.
+-- collections (Xiao, Wang, Lin and Yu).  The number of sets is such that the
+-- slowest algorithm ends.
 --
 -- Portions Copyright (c) 2026, the neardup developers
 --

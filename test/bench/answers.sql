@@ -15,8 +15,8 @@ CREATE TABLE pairs (id int PRIMARY KEY, source int, level int, category text, ja
 \copy docs FROM PROGRAM 'xz -dc "$DATA/clough_stevenson/docs.tsv.xz"'
 \copy pairs FROM PROGRAM 'xz -dc "$DATA/clough_stevenson/pairs.tsv.xz"'
 
--- Shares: of the answer that was copied; of its passages that is the same in
--- both; of its longest passage without a change
+-- Shares of the answer: copied; equal within its passages; in its longest unchanged
+-- passage
 CREATE TABLE features AS
 SELECT p.id, p.level, p.category, of_a AS coverage,
     (SELECT coalesce(sum(similarity * a_length) / sum(a_length), 0)
@@ -30,7 +30,7 @@ SELECT category AS written, count(*) AS answers, round(avg(coverage)::numeric, 2
     round(avg(similarity)::numeric, 2) AS similarity, round(avg(longest)::numeric, 2) AS longest
 FROM features GROUP BY level, category ORDER BY level DESC;
 
--- Each share in fifths, with half an answer more in each
+-- Each share in fifths, with half an answer added to each
 CREATE TABLE fifths AS
 SELECT id, level, name, least(floor(value * 5), 4) AS fifth
 FROM features, LATERAL (VALUES ('coverage', coverage), ('similarity', similarity), ('longest', longest)) v (name, value);

@@ -1,6 +1,6 @@
 -- Cases of copying, in a planted corpus: COLLECTIONS=DIR psql -f test/bench/cases.sql
 -- Each manner by each preset: precision, recall, granularity, plagdet.  Then sources among
--- 3,230: how often the true one is among the ten nearest, and how long that takes.
+-- 3,230: how often the true one is among the ten nearest, and the time.
 CREATE EXTENSION IF NOT EXISTS neardup;
 CREATE SCHEMA bench_cases;
 SET search_path = bench_cases, public;

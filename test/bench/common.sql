@@ -7,13 +7,13 @@ CREATE EXTENSION neardup;
 CREATE TABLE docs (id int PRIMARY KEY, release text, package text, md5 text,
                    body text);
 
--- What was measured: seconds of this backend's CPU, and of the clock
+-- Measurements: seconds of this backend's CPU, and of the clock
 CREATE TABLE taken (name text, run int, cpu float8, clock float8);
 
 CREATE FUNCTION cpu() RETURNS float8 LANGUAGE sql VOLATILE
 RETURN split_part(pg_read_file('/proc/self/schedstat'), ' ', 1)::float8 / 1e9;
 
--- Runs a statement, writes down what it took.
+-- Run a statement, and record its time.
 CREATE PROCEDURE measure(name text, run int, statement text)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -26,10 +26,10 @@ BEGIN
           extract(epoch FROM clock_timestamp() - before));
 END $$;
 
--- What was counted
+-- Counts
 CREATE TABLE found (name text, run int, n bigint);
 
--- Runs a query that counts, writes down what it took and what it counted.
+-- Run a query that counts, and record its time and the count.
 CREATE PROCEDURE measure_count(name text, run int, query text)
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -55,8 +55,8 @@ CREATE FUNCTION median_clock(of text) RETURNS float8 LANGUAGE sql STABLE
 RETURN (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY clock)
         FROM taken WHERE name = of);
 
--- Runs a query for each signature that another gives, with one plan for all,
--- and says how many rows were found and how many candidates were false.
+-- Run a query for each signature of another query, with one plan for all, and return
+-- the numbers of rows found and of false candidates.
 CREATE FUNCTION candidates(signatures text, query text,
                            OUT queries int, OUT hits bigint,
                            OUT rejected bigint)

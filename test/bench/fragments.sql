@@ -7,12 +7,12 @@
 -- poets).  Two: random fragments of 8 kB and more of each of many long
 -- documents, of which every 30th word is replaced, so that some 0.9 of their
 -- shingles of 3 words are left: each has to be found in its document and in no
--- other.  Then the same in documents of a tenth of the length, ten times as
--- many: what does the number of documents cost?
+-- other.  Then the same in ten times as many documents of a tenth of the length: the
+-- cost of the number of documents.
 --
 -- There are :books documents of :pieces descriptions each (some 400 bytes), chosen
--- among all that differ; no long one, which would be much of a fragment wherever
--- else it stands.
+-- among all different ones; no long description, which would be a large part of a
+-- fragment.
 --
 -- Portions Copyright (c) 2026, the neardup developers
 --
@@ -34,8 +34,7 @@ RETURN (SELECT (s[14]::float8 + s[15]::float8) / 100
 CREATE FUNCTION hash_int(of text) RETURNS bigint LANGUAGE sql IMMUTABLE
 RETURN ('x' || substr(md5(of), 1, 8))::bit(32)::bigint & 2147483647;
 
--- One.  Fragments lie within each other; forms without stop words are found by
--- the words that are left.
+-- One.  Fragments are nested; forms without stop words are found by the other words.
 CREATE TABLE forms (id int, poet text, form text, body text);
 \copy forms FROM PROGRAM 'xz -dc "$DATA/persian_poets/docs.tsv.xz"'
 INSERT INTO forms
@@ -64,7 +63,7 @@ SELECT count(*) AS choices FROM numbered \gset
 CREATE TABLE books (id int, body text);
 ALTER TABLE books ALTER body SET STORAGE external;	-- substr reads a part
 
--- Documents, each with its features; look-ups among them; what is left of it
+-- Documents, each with its features; look-ups among them
 CREATE PROCEDURE experiment(books int, pieces int, fragments int, choices bigint) LANGUAGE plpgsql AS $$
 DECLARE
   f record;
@@ -120,7 +119,7 @@ BEGIN
     RAISE NOTICE '  % of % found, % wrong; % ms each, % by the clock', recall, n, wrong,
       round(((ticks() - began) * 1000 / n)::numeric, 2),
       round(extract(epoch FROM clock_timestamp() - clock)::numeric * 1000 / n, 2);
-    -- all shingles decide; of few, as that takes long
+    -- all shingles decide; for few fragments, as this takes long
     SELECT count(*) FILTER (WHERE c >= 0.8) AS found, round(max(c)::numeric, 2) AS most INTO f
     FROM (SELECT containment(shingles(a.body), shingles(b.body)) AS c
           FROM unnest(others[1:100], asking[1:100]) AS o (id, number)

@@ -74,7 +74,7 @@ BEGIN
 END $$;
 
 SELECT format('CALL measure_all(%s)', run) FROM generate_series(1, :runs) run \gexec
--- a session that has done nothing else
+-- a new session
 \connect
 CALL measure('all anew, the first statement of a session', 1, 'SELECT count(*) FROM ' || all_anew());
 \connect

@@ -6,8 +6,8 @@
 --
 \pset footer off
 
--- Documents without near-duplicates: of each set of shingles the first,
--- unless an earlier one is near
+-- Documents without near-duplicates: the first of each set of shingles, unless an
+-- earlier one is near
 CREATE TEMP TABLE distinct_docs AS
 SELECT DISTINCT ON (sig) id, sig
 FROM (SELECT id, shingles(body) AS sig FROM docs) AS s ORDER BY sig, id;
@@ -61,7 +61,7 @@ BEGIN
     EXECUTE statement;
   END LOOP;
   ANALYZE target;
-  COMMIT; -- the rows there are another transaction's
+  COMMIT; -- the stored rows are of another transaction
   IF singly THEN
     before := cpu();
     FOR r IN SELECT * FROM new LOOP

@@ -5,8 +5,8 @@
 --
 \pset footer off
 
--- Descriptions none of which is near to another, and other ones made of them by
--- changing all words: enough for both, and a changed word makes a near-duplicate
+-- Descriptions of which no two are near, and copies with all words changed: enough for
+-- both, and one changed word makes a near-duplicate
 CREATE TABLE distinct_docs AS
 SELECT row_number() OVER (ORDER BY md5(body)) AS n, body FROM docs
 WHERE id IN (SELECT id FROM near_duplicate_groups('SELECT id, shingles(body) FROM docs', 0.6)
@@ -37,7 +37,7 @@ BEGIN
     EXECUTE statement;
   END LOOP;
   ANALYZE target;
-  COMMIT; -- the rows there are another transaction's
+  COMMIT; -- the stored rows are of another transaction
   CALL measure(name, run, 'INSERT INTO target SELECT * FROM new ORDER BY md5(body)');
 END $$;
 

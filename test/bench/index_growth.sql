@@ -4,9 +4,9 @@
 --		method neardup, without the guard and with it, 20,000 rows a statement
 --		and none near to another, up to :rows (1,000,000).
 --
--- Made of no corpus: 60 features each, ten of them from a vocabulary of 50,000 of
--- which some are very frequent, the others from one of 2^63.  They are made
--- before each statement, which is not counted, so that ten million fit on a disk.
+-- Artificial sets: 60 features each, ten of them from a vocabulary of 50,000, some of
+-- them very frequent, the others from one of 2^63.  They are made before each statement,
+-- without being timed, so that ten million fit on a disk.
 --
 \pset footer off
 \if :{?rows}
@@ -51,7 +51,7 @@ SET client_min_messages = warning;
 CALL grow(false, :rows);
 CALL grow(true, :rows);
 RESET client_min_messages;
--- A row's mean in the last half before a size, so with what was merged
+-- A row's mean in the last half before a size, including merges
 SELECT size AS rows, guarded,
        round((sum(cpu) * 1e6 / (count(*) * 20000))::numeric, 1) AS "us a row",
        round((sum(cpu) / count(*) / first_value(sum(cpu) / count(*)) OVER (PARTITION BY guarded ORDER BY size))::numeric, 2)

@@ -15,7 +15,7 @@ CREATE EXTENSION IF NOT EXISTS rum SCHEMA rumx;
 \endif
 CREATE EXTENSION pg_trgm;
 
--- As measure_count, that number of runs; what takes too long is not written down.
+-- As measure_count, that number of runs; a query that takes too long is not recorded.
 CREATE PROCEDURE measure_if_in_time(name text, runs int, query text)
 LANGUAGE plpgsql AS $$
 BEGIN

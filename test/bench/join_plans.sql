@@ -47,7 +47,7 @@ SELECT 'EXPLAIN ' || asking(asked, 0.8)
 FROM unnest('{asked_10,asked_1000,stored}'::text[]) AS asked \gexec
 \pset tuples_only off
 
--- How many there are, and what the node and the index take
+-- Number of pairs, and times of the node and of the index
 CREATE PROCEDURE ask_either_way() LANGUAGE plpgsql AS $$
 DECLARE
   asked text;

@@ -35,7 +35,7 @@ INSERT INTO questions VALUES
 ('stored, 0.5', 'SELECT count(*) FROM stored a JOIN stored b ON near_duplicate(a.sig, b.sig, 0.5) AND a.id < b.id'),
 ('a million, 0.8', 'SELECT count(*) FROM million a JOIN million b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id'),
 ('texts, 0.5', 'SELECT count(*) FROM docs a JOIN docs b ON near_duplicate(shingles(a.body), shingles(b.body), 0.5) AND a.id < b.id');
--- What measure_count() runs inserts, and no such statement is parallel.  Run 0 warms up.
+-- measure_count() inserts, and such a statement is not parallel.  Run 0 warms up.
 CREATE PROCEDURE ask_by(processes int, name text, run int, query text) LANGUAGE plpgsql AS $$
 DECLARE
   before timestamptz;

@@ -29,7 +29,7 @@ BEGIN
 END $$;
 CALL measure_all(:runs);
 
--- One document at a time: its signature, and those that have the same
+-- One document at a time: its signature, and documents with an equal one
 CREATE TABLE signed AS
 SELECT id, top_words(body, words, 6, 'tf-ridf') AS sig FROM docs, collection;
 CREATE INDEX ON signed (sig);

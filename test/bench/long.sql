@@ -37,7 +37,7 @@ SELECT queries, round(hits::numeric / queries, 2) AS "found each",
 FROM candidates('SELECT sig FROM asked_long',
                 'SELECT id FROM long WHERE near_duplicate(sig, $1, 0.8)');
 
--- and with an index that knows what is frequent
+-- and with an index that has the list of frequent features
 DROP INDEX long_sig;
 SELECT frequent_features(sig) AS list FROM long \gset
 CALL measure('frequent', 1, format('CREATE INDEX long_sig ON long

@@ -10,8 +10,8 @@ SELECT id, sig::bigint[] AS features FROM stored ORDER BY id;
 VACUUM ANALYZE stored;
 VACUUM ANALYZE arrays;
 
--- Building, in turns: an index of signatures, one that knows what is frequent,
--- and one of the same features
+-- Builds, in turns: an index of signatures, one with the list of frequent features, and
+-- one of the same features
 CREATE PROCEDURE build(name text, run int, list text) LANGUAGE sql AS $$
   DROP INDEX IF EXISTS stored_sig;
   CALL measure(name, run, format('CREATE INDEX stored_sig ON stored
@@ -69,7 +69,7 @@ BEGIN
   FROM candidates('SELECT sig FROM asked',
                   'SELECT id FROM stored WHERE near_duplicate(sig, $1, 0.8)') c;
 END $$;
--- a session that has not built the index: one that has knows frequent keys
+-- a session that did not build the index, as the build leaves frequent keys in memory
 \connect
 CALL ask_all('frequent', :runs);
 SELECT '' AS list \gset
@@ -109,7 +109,7 @@ WHERE n <> (SELECT count(*) FROM stored
             WHERE near_duplicate(stored.sig, a.sig, 0.8));
 RESET enable_seqscan;
 
--- Peers: the same question to what Debian ships
+-- Peers: the same query by extensions in Debian
 CREATE EXTENSION pg_trgm;
 CALL measure('trgm', 1, 'CREATE INDEX docs_trgm ON docs USING gin (body gin_trgm_ops)');
 SET pg_trgm.similarity_threshold = 0.8;

@@ -10,7 +10,7 @@ SET client_min_messages = warning;
 
 CREATE SCHEMA known;
 
--- The texts, and their true pairs by people or an exact count
+-- The texts, and their true pairs, judged by people or counted exactly
 CREATE TABLE known.descriptions (id int PRIMARY KEY, body text);
 CREATE TABLE known.description_pairs (id1 int, id2 int, jaccard float8, overlap int, size1 int, size2 int, package int);
 CREATE TABLE known.titles (id int PRIMARY KEY, body text);
@@ -116,8 +116,8 @@ RETURN replace(replace(replace(replace(replace(m.call,
     '{stopped}', quote_literal(c.stopped)),
     '{anchors}', quote_literal(c.anchors));
 
--- The statistics that methods go by; common is what more than one document in
--- a hundred has, and more than twenty
+-- The statistics that methods use; common shingles are in more than one document in a
+-- hundred, and in more than twenty
 CREATE PROCEDURE known.prepare(c known.collections) LANGUAGE plpgsql AS $$
 BEGIN
     DROP TABLE IF EXISTS collection;

@@ -36,7 +36,7 @@ SELECT count(*) AS names, round(avg(length(name)), 1) AS letters,
        round(avg(nfeatures(sig)), 1) AS shingles, (SELECT count(*) FROM asked) AS asked
 FROM names;
 
--- What the search for each name has found: how many, and whether its own is among them
+-- Results of the search for each name: their number, and whether its own name is among them
 CREATE TABLE answers (name text, run int, asked int, own bool, n int);
 CREATE TABLE sizes (name text, mb float8);
 CREATE PROCEDURE ask(name text, run int, question text) LANGUAGE plpgsql

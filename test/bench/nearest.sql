@@ -27,7 +27,7 @@ FROM generate_series(1, least(:runs, 3)) run,
 ORDER BY run, name \gexec
 RESET client_min_messages;
 
--- Takes the time of each query by itself, for means and the slowest.
+-- Measure each query separately, for the mean and the slowest.
 CREATE TABLE each_taken (name text, run int, cpu float8, answer float8);
 CREATE PROCEDURE ask(name text, run int, queries text, question text)
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
@@ -50,7 +50,7 @@ RETURN format('SELECT max(d) FROM (SELECT %1$s %2$s $1 AS d FROM %3$s ORDER BY %
 DROP INDEX stored_gin;
 CALL ask('neardup at 0.8', 1, 'SELECT sig AS query FROM asked',
          'SELECT count(*) FROM stored WHERE near_duplicate(sig, $1, 0.8)');
--- the same in one statement, so that none has to be begun: mean of all
+-- the same in one statement, without the start of each: mean of all
 SET enable_memoize = off;
 SET neardup.enable_join = off;
 SET enable_seqscan = off;
@@ -95,7 +95,7 @@ CALL ask('50 kB at 0.8', 1, 'SELECT sig AS query FROM long_docs WHERE id % 100 =
 CALL ask('50 kB, ten nearest', 1, 'SELECT sig AS query FROM long_docs WHERE id % 100 = 3',
          nearest('long_docs.sig', '<->'));
 
--- What else orders by distance, on a tenth of the descriptions
+-- Other indexes that order by distance, on a tenth of the descriptions
 CREATE TABLE fewer AS SELECT id, left(body, 2000) AS body, shingles(body)::bigint[] AS features FROM docs WHERE id % 10 = 7;
 ANALYZE fewer;
 CREATE EXTENSION pg_trgm;
@@ -108,7 +108,7 @@ CREATE SCHEMA rumx;
 CREATE EXTENSION rum SCHEMA rumx;
 CALL measure('build rum', 1, 'CREATE INDEX fewer_rum ON fewer USING rum (features rumx.rum_anyarray_ops)');
 INSERT INTO sizes SELECT 'rum', pg_relation_size('fewer_rum') / (SELECT count(*) FROM fewer)::float8;
--- it orders what a condition finds
+-- it orders the rows of a condition
 CALL ask('rum, a tenth', 1, 'SELECT features AS query FROM fewer WHERE id % 3410 = 7',
          'SELECT max(d) FROM (SELECT features OPERATOR(rumx.<=>) $1 AS d FROM fewer
             WHERE features && $1 ORDER BY 1 LIMIT 10) s');

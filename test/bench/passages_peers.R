@@ -5,8 +5,8 @@
 #
 #	Rscript passages_peers.R FILE FILE
 #
-# Fails where R has no textreuse.  Its alignment takes a matrix of 4 bytes for
-# each pair of words.
+# Fails without the package textreuse, whose alignment uses a matrix of 4 bytes for each
+# pair of words.
 #
 # Portions Copyright (c) 2026, the neardup developers
 #

@@ -13,7 +13,7 @@ import sys
 METHOD = sys.argv[1]
 PATIENCE = 5            # seconds that a plan may take
 SLOWER = 1.5            # times as long as the fastest plan: reported
-SHORT = 2.0             # milliseconds; what is below is no matter
+SHORT = 2.0             # milliseconds; shorter plans do not matter
 
 WITHOUT_INDEXES = "SET LOCAL enable_indexscan = off; SET LOCAL enable_bitmapscan = off;"
 WITHOUT_SCAN = "SET LOCAL enable_seqscan = off; SET LOCAL neardup.enable_join = off;"
@@ -41,7 +41,7 @@ def kind(plan, table):
 
 
 def run(table, query, plan):
-    """How a plan is run, and milliseconds; None if it is not to be had or too slow"""
+    """The kind of a plan, and its milliseconds; None if there is no such plan or it is too slow"""
     script = f"""LOAD 'neardup'; SET work_mem = '256MB'; SET jit = off;
 SET max_parallel_workers_per_gather = 0;
 BEGIN; SET LOCAL statement_timeout = '{PATIENCE}s'; {settings(plan, table)}

@@ -8,7 +8,7 @@
 SET client_min_messages = warning;
 \pset footer off
 
--- Making them, in turns
+-- Computing them, in turns
 CREATE TABLE sketched (name text, call text);
 INSERT INTO sketched VALUES
   ('shingles', 'shingles(body)'), ('minhash', 'minhash(body, 128)'),

@@ -2,11 +2,11 @@
 # Copyright (c) 2026, the neardup developers
 
 # A connection to PostgreSQL by its protocol, for programs that send very many
-# statements and want to know what became of each: the rows, the error, or a
-# server that is gone.  Nothing but Perl's own modules is needed.
+# statements and need the outcome of each: the rows, the error, or a lost server.  It
+# needs only Perl's own modules.
 #
-# It reaches the socket and the database that psql would, by PGHOST, PGPORT,
-# PGUSER and PGDATABASE, without a password.
+# It connects as psql does, by PGHOST, PGPORT, PGUSER and PGDATABASE, without a
+# password.
 
 package Connection;
 
@@ -33,7 +33,7 @@ sub new
 	return $self;
 }
 
-# Whether the server can still be talked to
+# Whether the connection is alive
 sub alive { return defined $_[0]{socket}; }
 
 sub close
@@ -45,11 +45,11 @@ sub close
 	return;
 }
 
-# Runs statements.  Returns the rows of the last one that has any, those of all,
-# and the error if there was one:
+# Run statements.  Return the rows of the last one that has any, the rows of all, and
+# the error if there was one:
 #	{ rows => [ [ column, ... ], ... ], all => [ [ column, ... ], ... ],
 #	  error => { C => SQLSTATE, M => ... } }
-# The error of a server that is gone has the SQLSTATE 'gone'.
+# The error of a lost server has the SQLSTATE 'gone'.
 sub query
 {
 	my ($self, $statements) = @_;
@@ -58,7 +58,7 @@ sub query
 	return $self->_answer;
 }
 
-# Makes a statement with parameters of the types with the given OIDs.
+# Prepare a statement with parameters of the types with the given OIDs.
 sub prepare
 {
 	my ($self, $name, $statement, @types) = @_;
@@ -70,7 +70,7 @@ sub prepare
 	return $self->_answer;
 }
 
-# Runs a statement made by prepare(), its parameters in binary form.
+# Run a prepared statement, with parameters in binary form.
 sub execute
 {
 	my ($self, $name, @values) = @_;
@@ -85,7 +85,7 @@ sub execute
 	return $self->_answer;
 }
 
-# The one value of the one row of a query that has to succeed
+# The only value of the only row of a query that must succeed
 sub value
 {
 	my ($self, $query) = @_;
@@ -95,7 +95,7 @@ sub value
 	return $answer->{rows}[-1][0];
 }
 
-# Runs statements that have to succeed.
+# Run statements that must succeed.
 sub run
 {
 	my ($self, $statements) = @_;
@@ -122,7 +122,7 @@ sub _write
 	return;
 }
 
-# Returns that many bytes, or undef if the server is gone.
+# Return that number of bytes, or undef if the server is lost.
 sub _read
 {
 	my ($self, $size) = @_;
@@ -141,7 +141,7 @@ sub _read
 	return substr($self->{buffer}, 0, $size, '');
 }
 
-# Reads messages until the server is ready for the next query.
+# Read messages until the server is ready for the next query.
 sub _answer
 {
 	my ($self) = @_;

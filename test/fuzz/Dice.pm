@@ -11,7 +11,7 @@ use warnings;
 sub new
 {
 	my ($class, $seed) = @_;
-	# no more bits than that, or the product of a great seed is a float, and all are one
+	# limit the bits: the product of a great seed would be a float, and all seeds equal
 	my $state = ($seed & 0x7FFFFFFF) * 2654435761 + 12345;
 	my $self = bless { state => $state & 0x7FFFFFFF }, $class;
 
@@ -29,7 +29,7 @@ sub below
 	return int(($self->{state} >> 8) * $n / 8388608);
 }
 
-# Whether an event comes that comes once in $n times
+# True once in $n times
 sub one_in { return $_[0]->below($_[1]) == 0; }
 
 # One of the given values

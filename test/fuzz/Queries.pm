@@ -1,11 +1,11 @@
 
 # Copyright (c) 2026, the neardup developers
 
-# Random queries over tables that have what is unusual: no rows, nulls, empty
-# sets, equal sets, several specs, partitions, foreign tables, views.
+# Random queries over unusual tables: no rows, nulls, empty sets, equal sets, several
+# specs, partitions, foreign tables, views.
 #
-# A query has the same outcome on every plan: the same rows, or an error of
-# the same kind.
+# A query has the same outcome by every plan: the same rows, or an error of the same
+# kind.
 
 package Queries;
 
@@ -136,7 +136,7 @@ my $nulls = join "\n", 'CREATE SCHEMA calm;', map {
 	AS 'SELECT CASE WHEN a <-> b IS NOT NULL THEN public.$_(a, b) END';"
 } qw(similarity containment dice cosine overlap);
 
-# What a foreign table reads, if the extensions are there; or else nothing
+# The server of foreign tables, if the extensions are installed; or else nothing
 my %foreign = (
 	postgres_fdw => <<'SQL',
 CREATE EXTENSION postgres_fdw;
@@ -167,7 +167,7 @@ sub _contents
 	return <$in>;
 }
 
-# Makes the tables; returns the generator of queries.
+# Create the tables; return the generator of queries.
 sub new
 {
 	my ($class, $connection) = @_;
@@ -200,7 +200,7 @@ sub new
 	return $self;
 }
 
-# Makes a table of an eighth of each of these; g says which.
+# Create a table of an eighth of each of these, selected by g.
 sub _unite
 {
 	my ($connection, $table, @of) = @_;
@@ -228,7 +228,7 @@ sub _mix
 	return;
 }
 
-# The access method for the nearest, where there is one and it takes the spec.
+# The access method for the nearest, if there is one for the spec.
 sub _index_by_method
 {
 	my ($self, $connection) = @_;
@@ -244,7 +244,7 @@ sub _index_by_method
 	return;
 }
 
-# Another table of several specs, all of which that method takes.
+# Another table of several specs, all of which that method accepts.
 sub _blend
 {
 	my ($self, $connection) = @_;
@@ -283,7 +283,7 @@ sub _find_foreign
 my @thresholds = (0.01, 0.3, 1 / 3, 0.5, 0.6, 2 / 3, 0.7, 0.75, 0.8, 0.8, 0.9, 0.95, 1);
 my @measures = qw(jaccard jaccard containment contains dice cosine overlap);
 
-# Whether it is exact sets that are compared, for which everything is defined
+# Whether exact sets are compared, for which every measure is defined
 sub _sets
 {
 	my ($self) = @_;
@@ -340,8 +340,8 @@ sub _near
 		sub { "near_duplicate($x, $y, $t, " . $self->_measure . ')' },
 		sub { "$x % $y" },
 		sub { "near_duplicate($x, $y, $t, 'similarity')" },
-		# Of several specs: an index that serves this operator, or both sides
-		# of OR, compares before the other conditions are worked out.
+		# Several specs: an index that serves this operator, or both sides of OR,
+		# compares before the other conditions are evaluated.
 		sub
 		{
 			return "near_duplicate($x, $y, $t)" if $self->{mixed};
@@ -358,7 +358,7 @@ sub _near
 		sub { "round(similarity($x, $y)::numeric, 1) >= $t" },
 		sub { "coalesce(similarity($x, $y), " . $dice->any(0, 0, 0.7) . ") >= $t" });
 
-	# Most sketches do not have these measures, which an index does not know
+	# Most sketches do not have these measures, and an index does not support
 	# near_duplicate_approx().
 	push @forms, sub { "near_duplicate_approx($x, $y, $t)" },
 	  sub { "near_duplicate_approx($x, $y, $t, 0.9)" }
@@ -374,8 +374,8 @@ sub _near
 	return $dice->any(@forms)->();
 }
 
-# Two such conditions.  A plan looks one of them up, and rows that it leaves out
-# are none to raise the other one's errors: so neither has any.
+# Two such conditions.  A plan that looks one up evaluates the other for fewer rows, and
+# raises fewer errors: so neither has any.
 sub _two_near
 {
 	my ($self, $operator, $x, $y) = @_;
@@ -400,7 +400,7 @@ sub _further
 	return '';
 }
 
-# What is compared of a relation: its signature, or one made of it
+# The compared expression of a relation: its signature, or one computed from it
 sub _signature
 {
 	my ($self, $alias) = @_;
@@ -431,7 +431,7 @@ sub _condition
 	return $near . $further;
 }
 
-# A relation: mostly a table, sometimes something made of it
+# A relation: mostly a table, sometimes a query of it
 sub _relation
 {
 	my ($self, $alias) = @_;
@@ -468,7 +468,7 @@ sub _wanted
 	my ($self) = @_;
 	my $dice = $self->{dice};
 
-	# Of several specs, mostly that of the rows that are looked at
+	# Several specs, mostly the one of the rows
 	my $where = $self->{mixed} && !$dice->one_in(6) ? ' WHERE g = 4' : '';
 	return $self->_signature('b') =~ s/b\.sig/(SELECT sig FROM $self->{family}[0]$where ORDER BY id LIMIT 1 OFFSET @{[$dice->below($where ? 5 : 40)]})/r
 	  if $self->{family}[0] ne 'plain' || $dice->one_in(5);
@@ -485,14 +485,14 @@ sub _two
 	my ($a, $b) = ($self->_relation('a'), $self->_relation('b'));
 	my $condition = $self->_condition('a', 'b');
 
-	# PostgreSQL wants a condition to merge or to hash by.
+	# PostgreSQL needs a condition that can be merged or hashed.
 	$condition .= ' AND a.id = b.id' if $join eq 'FULL JOIN';
 	return sprintf 'SELECT a.id, b.id AS b FROM %s %s %s ON %s WHERE true%s%s',
 	  $a, $join, $b, $condition, $self->_filter('a'), $self->_filter('b');
 }
 
-# Of three relations it depends on the order of joins which pairs come to be
-# compared: nothing here raises an error.
+# With three relations the compared pairs depend on the order of joins: nothing here
+# raises an error.
 sub _three
 {
 	my ($self) = @_;
@@ -575,7 +575,7 @@ sub _grouped
 		"SELECT a.sig, count(b.sig) FROM $a $join $b ON $condition GROUP BY a.sig",
 		"SELECT count(*) FROM $a $join $b ON $condition",
 		"SELECT a.id, b.id AS b, row_number() OVER (ORDER BY a.id, b.id) FROM $a $join $b ON $condition",
-		# With a limit, not all pairs come to be compared.
+		# With a limit, not all pairs are compared.
 		$self->{mixed} ? () :
 		  "SELECT count(*) FROM (SELECT FROM $a $join $b ON $condition LIMIT 7) s",
 		"SELECT a.id FROM $a $join $b ON $condition EXCEPT ALL SELECT id FROM plain",
@@ -616,8 +616,7 @@ sub _changes
 		"INSERT INTO $target SELECT id + 1000, g, k, sig FROM $target WHERE id % 2 = 0; SELECT a.id, b.id AS b FROM $target a JOIN $b ON $condition");
 }
 
-# Groups by the function for them; and by looking at all pairs, which takes the
-# place of the nested loop.
+# Groups by their function; and by all pairs, in the place of the nested loop.
 sub _clusters
 {
 	my ($self) = @_;
@@ -634,7 +633,7 @@ sub _clusters
 
 # ------------------------------------------------------------------ making
 
-# The plan that all others are compared with
+# The reference plan
 my @nested_loop = (
 	'neardup.enable_join = off', 'enable_indexscan = off',
 	'enable_bitmapscan = off', 'enable_hashjoin = off',
@@ -670,7 +669,7 @@ sub _settings
 	return \@settings;
 }
 
-# How the query is run: at once, by a cursor, prepared, ...
+# The way to run the query: at once, by a cursor, prepared, ...
 sub _frame
 {
 	my ($self, $query) = @_;
@@ -696,9 +695,9 @@ sub _frame
 		"EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) $query; -- \n$query");
 }
 
-# The query of that number: its statements and the settings to run them under,
-# in pairs.  The first one gives the nested loop; the second one, too, with values of
-# different specs that are null, if the query may have any.
+# The query of that number: pairs of statements and settings.  The first pair is the
+# nested loop; the second one, too, with null for values of different specs, if the query
+# may have any.
 sub make
 {
 	my ($self, $seed, $number, $plans) = @_;

@@ -4,9 +4,9 @@
 # Altered input for everything that reads values or texts: bytes of types,
 # their text forms, analyses, lists of options, documents.
 #
-# A kind of input is a function fuzz_values.try_KIND(bytea) of the server.  It
-# returns 'refused' if a rule was broken, 'accepted' if the value went through
-# all that can be done with it, and otherwise what was wrong.
+# A kind of input is a function fuzz_values.try_KIND(bytea) of the server.  It returns
+# 'refused' if a rule was broken, 'accepted' if the value passed every use of it, and
+# otherwise the fault.
 
 package Values;
 
@@ -550,12 +550,12 @@ my %kinds = (
 		'{5,5,5,6};{1,1,0,2};{3,Infinity,-1,0}', '{NULL,1};{65536,10,2};{NULL,1}' ],
 	options => [
 		'0f,1e0;0.5;0.8', ';0.8;0.9', '00000001,ffffffff,abc;1;1', '1,2,3,4,5,6;0.01;1e-1' ]);
-# Kinds that are sent by the binary protocol, too, or only so; and their types
+# Kinds that are sent by the binary protocol, too, or only by it; and their types
 my %types = (
 	signature_bytes => 'signature',
 	lexicon_bytes => 'lexicon',
 	query_bytes => 'signature_query');
-# Kinds that take longer come less often.
+# Slower kinds are tried less often.
 my %often = (options => 60, document => 20, arrays => 20);
 my @words = (
 	'k=', 'unit=', 'hyphens=', 'order=', 'config=', 'minlen=', 'script=', 'repeats=number', 'english', 'stop', 'html',
@@ -563,7 +563,7 @@ my @words = (
 	'18446744073709551616', '1e999', 'nan', 'inf', '0x1', '.5', ';', '"', "'", '<', '&#', "\n", "\t", "\0",
 	"\xd0\xb0", "\xe2\x80\x8c", "\xf0\x9f\x98\x80", "\xcc\x81", "\xff", "\xc0\x80", 'ffffffffffffffff', 'features', 'minhash');
 
-# Makes tables and functions; returns the source of inputs.
+# Create tables and functions; return the source of inputs.
 sub new
 {
 	my ($class, $connection) = @_;
@@ -629,7 +629,7 @@ sub _alter
 				"\1" . "\0" x ($width - 1), ("\0" x ($width - 1)) . "\x80", substr($input, $dice->below($size - $width + 1), $width));
 			return $input;
 		},
-		# values taken out or doubled, which keeps a binary value in shape
+		# values removed or doubled, which keeps a binary value well-formed
 		sub { my $n = 8 * (1 + $dice->below(3)); $size >= 28 + $n ? substr($input, 0, $size - $n) : $input },
 		sub { $size > 36 ? $input . pack('Q<', unpack('Q<', substr($input, -8)) + $dice->below(3)) : $input },
 		sub { substr($input, 0, $at) . $dice->any(@words) . substr($input, $at) },
@@ -637,7 +637,7 @@ sub _alter
 		sub { my $n = $dice->below(20); substr($input, 0, $at) . substr($input, $at, $n) . substr($input, $at) })->();
 }
 
-# That many inputs of a kind, altered at some places
+# That number of inputs of a kind, altered at some places
 sub inputs
 {
 	my ($self, $seed, $batch, $size) = @_;

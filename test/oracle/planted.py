@@ -4,27 +4,26 @@
     planted.py [--seed N] [--pairs N] [--collections DIR] texts|cases
     planted.py [--seed N] [--pairs N] [--collections DIR] [--others N] others
 
-A pair is a source, and another text into which one to three stretches of the
-source were copied, in one of four manners:
+A pair is a source, and another text with one to three copied parts of the source, in
+one of four manners:
 
-  verbatim    as they are; the layout differs
-  random      words replaced by others of a word list, left out, put in and
-              moved, some sentences too
-  translated  noise as of a translation there and back: each word has one
+  verbatim    unchanged; the layout differs
+  random      words replaced by others of a word list, removed, inserted and
+              moved, also some sentences
+  translated  noise as of a translation and its retranslation: each word has one
               substitute or none, function words and endings change, neighbours
-              change places
+              exchange places
   summary     three quarters and more of the source retold: one sentence of four
               to seven, with a quarter of its words left out or replaced
 
-Texts are put together from descriptions of Debian packages (English, Russian,
-Ukrainian) and verses of Persian poets, of which no two share more than chance
-has them share.  A word list is the language's own vocabulary: a word stands for
-another one about as frequent.
+Texts are composed of descriptions of Debian packages (English, Russian, Ukrainian) and
+verses of Persian poets, no two of which share more than by chance.  A word list is the
+language's own vocabulary: a word is replaced by another of about its frequency.
 
 Output is in COPY text format.  Texts: pair, language, manner, a (which copies),
 b (the source).  Cases: pair, a_start, a_length, b_start, b_length, in
 characters, the first one being 1.  Others: number, language, text: English texts
-of about 5 kB that no pair has anything of.
+of about 5 kB that share nothing with pairs.
 """
 import argparse
 import lzma
@@ -87,7 +86,7 @@ def passages(collections, language):
 
 
 def distinct(found, wanted):
-    """Those that have few runs of five words in common with earlier ones."""
+    """Texts that share few runs of five words with earlier ones."""
     seen = set()
     kept = []
     for body in found:
@@ -105,7 +104,7 @@ def distinct(found, wanted):
 
 
 class WordList:
-    """Stands for a thesaurus: substitutes of a word, about as frequent."""
+    """A thesaurus: substitutes of a word, of about its frequency."""
 
     def __init__(self, bodies):
         counts = {}
@@ -207,7 +206,7 @@ def summarize(sentences, rng, words):
 
 
 def put_together(pieces, kinds):
-    """A text, and where the pieces that have a number stand."""
+    """A text, and the places of the numbered pieces."""
     text = ""
     places = {}
     for piece, kind in zip(pieces, kinds):
@@ -220,8 +219,8 @@ def put_together(pieces, kinds):
 
 
 def stretches(paragraphs, rng, n):
-    """Up to n stretches of a source's sentences that do not touch, of 250 and more
-    characters: (first, behind)."""
+    """Up to n separate runs of a source's sentences, of 250 and more characters: the
+    first sentence, and the one after the last."""
     sentences = [s for p in paragraphs for s in p]
     room = len(sentences) // n
     found = []
@@ -271,7 +270,7 @@ def plant(manner, source, others, rng, words):
             piece = " ".join({"random": obfuscate, "translated": translate,
                               "summary": summarize}[manner](part, rng, words))
         pieces.append(piece)
-    # each copied piece stands between others
+    # each copied piece is between others
     order = list(range(len(pieces)))
     rng.shuffle(order)
     texts, kinds = [], []
@@ -299,7 +298,7 @@ def used(collections, language, wanted, more=0):
 
 
 def others(collections, seed, wanted, number):
-    """Texts of bodies that no pair has; each body may be in several of them."""
+    """Texts of bodies that are in no pair; each body may be in several texts."""
     rng = random.Random("%d others" % seed)
     bodies = used(collections, "english", wanted, 25000)[1]
     for i in range(1, number + 1):

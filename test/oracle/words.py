@@ -61,7 +61,7 @@ def fold(s):
 
 
 def runs(text):
-    """Runs of letters, marks and numbers as they stand."""
+    """Runs of letters, marks and numbers, unchanged."""
     run, pending = "", False
     last = ""                   # last letter or number of the run
     for c in text:
@@ -150,7 +150,7 @@ def rows(path):
 
 
 def server_words(texts):
-    """What neardup_words() makes of the texts."""
+    """The words of the texts by neardup_words()."""
     script = ["CREATE TEMP TABLE oracle (n int, t text);",
               "COPY oracle FROM STDIN;"]
     for n, t in enumerate(texts):
@@ -249,7 +249,7 @@ def compare(path, args):
 
 
 def compare_pairs(args, ours, texts, changed):
-    """Pairs whose similarity is another under our words."""
+    """Pairs whose similarity differs with our words."""
     npairs = other = crossed = 0
     for fields in rows(args.pairs):
         a, b = fields[:2]
