@@ -59,7 +59,10 @@ setjoin_use(SetJoin *join, const Algorithm *algorithm, Measure measure, double t
 	Assert(!join->params.either_order || measure_commute(measure) == measure);
 	join->search.threshold = threshold;
 
-	/* the contained set's prefix is short, the containing one's is all of it */
+	/*
+	 * index the contained set: its prefix is short, that of the containing
+	 * one is the whole set
+	 */
 	join->indexed = measure == MEASURE_CONTAINS ? SIDE_INNER : SIDE_OUTER;
 	join->probing = OTHER_SIDE(join->indexed);
 	join->search.measure = join->indexed == SIDE_OUTER ? measure : measure_commute(measure);
@@ -185,22 +188,19 @@ add_in_memory(SetJoin *join, const AddedRow *row, uint32 rowno)
 	Assert(join->spill == NULL);
 	rows[side] = row_make(&join->rows[side], rows[side], row->data, rowno, row->len);
 
-	/*
-	 * where rows are shared, the link of the inner side is that of the last
-	 * row
-	 */
+	/* of shared rows, the inner link is that of the last row */
 	if (join->params.self_join && (!shared || rows[SIDE_INNER] == NULL))
 		rows[SIDE_INNER] = rows[SIDE_OUTER];
 	check_memory(join, row->len + sizeof(uint64) * row->n);
 }
 
-/* Insert a row that does not wait any more, into memory or into runs. */
+/* Insert a row into memory or into runs. */
 static void
 insert_row(SetJoin *join, const AddedRow *row)
 {
 	uint32		rowno = row->rowno;
 
-	/* if rows are shared, no other process has the number */
+	/* shared rows have numbers that no other process gives */
 	if (join->params.shared != NULL)
 		rowno = rowno * join->params.shared->nparts + join->params.part;
 	if (join->spill == NULL)
@@ -259,7 +259,7 @@ setjoin_add(SetJoin *join, JoinSide side, const uint64 *values, uint32 n,
 	added.rowno = join->nrows[side]++;
 	if (n > 0 && !may_have_match(join, side, values, n))
 	{
-		/* a nested loop would have compared it, and without an error */
+		/* the row has no match */
 		n = 0;
 		keep = side == SIDE_OUTER && join->params.keep_unmatched;
 		join->search.stats.removed_features++;
@@ -292,13 +292,13 @@ setjoin_outer_rows(const SetJoin *join)
 
 	if (shared == NULL)
 		return join->nrows[SIDE_OUTER];
-	/* the numbers of processes alternate */
+	/* numbers of processes are interleaved */
 	for (int i = 0; i < shared->nparts; i++)
 		most = Max(most, shared->parts[i].nrows[SIDE_OUTER]);
 	return most * shared->nparts;
 }
 
-/* One side is known before the other */
+/* The filter by the side that is known first */
 
 /* Make a filter for nfeatures features. */
 static void
@@ -337,8 +337,8 @@ announce_set(void *join, const uint64 *values, uint32 n)
 }
 
 /*
- * Sets on disk are read once again: what the filter removes of the other side need not be
- * written, sorted and read.  The filter has memory of the runs.
+ * Sets on disk are read again for the filter: rows that it removes need not be written, sorted
+ * and read.  It takes memory from the runs.
  */
 void
 setjoin_filter(SetJoin *join)
@@ -385,8 +385,8 @@ setjoin_end_filter(SetJoin *join)
 /* Sets are prepared by this process alone */
 
 /*
- * Prepare the sets, all in memory, and order them by size.  They are prepared in the
- * order in which they were added, which is that of memory.
+ * Prepare the sets in memory, in the order in which they were added, which is that of memory;
+ * then order them by size.
  */
 static void
 prepare_in_memory(SetJoin *join)
@@ -419,7 +419,7 @@ prepare_in_memory(SetJoin *join)
 		if (i + 1 < table->nsets)
 			setjoin_fetch_counters(join, set[1].values, set[1].size);
 		setjoin_prepare(join, set);
-		/* a lasting place for keys: where values were dropped, if they fit */
+		/* keep the keys in the place of dropped values, if they fit */
 		keys += set->nvalues;
 		if (set->size - set->nvalues < set->nkeys)
 			keys = arena_alloc(&join->keys, sizeof(uint64) * set->nkeys);
@@ -441,7 +441,7 @@ setjoin_is_full(const SetJoin *join)
 bool
 setjoin_numbers_used_up(const SetJoin *join)
 {
-	/* rows of the ring will have numbers, too */
+	/* count rows of the ring, too */
 	uint32		most = PG_UINT32_MAX / join->params.shared->nparts - 1 - RING_ROWS;
 
 	return Max(join->nrows[SIDE_OUTER], join->nrows[SIDE_INNER]) >= most;
@@ -512,9 +512,8 @@ setjoin_is_spilled(SetJoin *join)
 		return true;
 
 	/*
-	 * Processes that have freed their sets are counted first: one that
-	 * attaches meanwhile is a participant, and is not taken for another one
-	 * that has freed them.
+	 * Read the number of processes that have freed their sets first: one that
+	 * attaches meanwhile counts as a participant.
 	 */
 	nreturned = pg_atomic_read_u32(&shared->nreturned);
 	pg_read_barrier();
@@ -529,10 +528,10 @@ enum
 	STEP_PUBLISH = STEP_READ + 1,
 	STEP_MERGE,
 	STEP_FOLD_COUNTERS,
-	STEP_WRITE_KEYS				/* and then all is there */
+	STEP_WRITE_KEYS				/* then the sets can be read */
 };
 
-/* Prepare the sets, which are on disk, from the phase on in which this process attached. */
+/* Prepare the sets on disk, from the phase in which this process attached. */
 static void
 share_on_disk(SetJoin *join, Barrier *barrier)
 {

@@ -2,13 +2,12 @@
  * engine.h
  *		The similarity join: all pairs of rows whose sets reach a threshold.
  *
- * Rows of two sides, outer and inner, are added with the set that each one
- * carries.  Identical sets are collapsed, over both sides, and joined once;
- * the engine then returns pairs of groups, a group being the rows of one
- * side that carry one set.  The engine does not know what a row holds: it
- * is a string of bytes, and what is near is the algorithm's, see search.h.
+ * Rows of two sides, outer and inner, are added with their sets.  Identical sets of both sides
+ * are collapsed and joined once.  The engine returns pairs of groups; a group is the rows of one
+ * side with one set.  To the engine a row is a string of bytes, and the algorithm decides which
+ * sets are near, see search.h.
  *
- * Nothing in this folder knows of the planner, the executor or SQL types.
+ * Nothing in this folder depends on the planner, the executor or SQL types.
  */
 #ifndef NEARDUP_ENGINE_H
 #define NEARDUP_ENGINE_H
@@ -59,7 +58,7 @@ typedef struct SetJoinParams
 {
 	const struct Algorithm *algorithm;	/* how candidates are found, search.h */
 	Measure		measure;		/* of an outer set and an inner set */
-	double		threshold;		/* one of the measure */
+	double		threshold;		/* of that measure */
 	bool		self_join;		/* both sides have the same rows, which are
 								 * added on the outer side only */
 	bool		apart;			/* then: a row is not paired with itself */
@@ -75,13 +74,13 @@ typedef struct SetJoinParams
 								 * engines have the same rows; NULL: any */
 
 	/*
-	 * Where each of several engines gets a part of the rows, and they prepare
-	 * the sets together, see shared_sets.h.  NULL: they do not.
+	 * Several engines each add a part of the rows and prepare the sets
+	 * together, see shared_sets.h.  NULL: this engine is alone.
 	 */
 	struct SharedSets *shared;
 	struct SharedAreas *areas;	/* where rows and sets will be */
-	struct SharedValues *known; /* what values are there already */
-	struct FileSet *files;		/* where they will be if memory does not do */
+	struct SharedValues *known; /* values that are there already */
+	struct FileSet *files;		/* where they go if memory is full */
 	int			part;			/* number of this one, from 0 */
 } SetJoinParams;
 
@@ -114,27 +113,25 @@ extern void setjoin_use(SetJoin *join, const struct Algorithm *algorithm, Measur
 						double threshold);
 
 /*
- * Add a row of `side` with its set of n values, as the algorithm wants them:
- * the features of a set are distinct and rise.  Row and values are copied.
- * Rows of a side are numbered from zero as they come.
+ * Add a row of `side` with its set of n values, as the algorithm defines them: features are
+ * distinct and rise.  Row and values are copied.  Rows of a side are numbered from zero.
  */
 extern void setjoin_add(SetJoin *join, JoinSide side, const uint64 *values, uint32 n,
 						const void *row, uint32 len);
 
-/* Rows of a side that this engine has been given, those that it has not kept among them. */
+/* Number of rows added on a side, including those that were not kept. */
 extern uint32 setjoin_rows_added(const SetJoin *join, JoinSide side);
 
 /*
- * All rows of one side have been added: those of the other side need not be kept if
- * they can have no match, and are not where that is found out at little cost.  The
- * second ends that: from then on rows are kept as they come.
+ * All rows of one side have been added: from now on, rows of the other side that certainly have
+ * no match may be dropped.  The second ends that.
  */
 extern void setjoin_filter(SetJoin *join);
 extern void setjoin_end_filter(SetJoin *join);
 
 /*
- * The same where the sets of one side, of nfeatures values in all, are known before any
- * row is added: each of them is announced.
+ * As setjoin_filter(), if the sets of one side, of nfeatures values together, are known before
+ * any row is added: announce each of them.
  */
 extern void setjoin_begin_filter(SetJoin *join, uint64 nfeatures);
 extern void setjoin_announce(SetJoin *join, const uint64 *values, uint32 n);
@@ -143,23 +140,19 @@ extern void setjoin_announce(SetJoin *join, const uint64 *values, uint32 n);
 extern uint32 setjoin_outer_rows(const SetJoin *join);
 
 /*
- * All rows have been added.  If several engines have the same rows in the same order, they
- * divide the probes by a counter of those that one of them has taken, and each pair is
- * emitted by one of them.  NULL: this one makes all.
+ * End adding and begin the search.  Engines with the same rows in the same order divide the
+ * probes by the counter `claimed`, so that each pair is emitted once.  NULL: this engine makes
+ * all probes.
  */
 extern void setjoin_build(SetJoin *join, pg_atomic_uint64 *claimed);
 
 /*
- * The next two groups, of an outer and an inner set that reach the
- * threshold; false if there are no more.  The groups are valid until the next
- * call.  In a self-join a set with itself is one group on both sides.
+ * Return the next pair of groups whose sets reach the threshold; false at the end.  Groups are
+ * valid until the next call.  In a self-join a set is paired with itself as one group.
  */
 extern bool setjoin_next(SetJoin *join, RowGroup *outer, RowGroup *inner);
 
-/*
- * True if the inner group that setjoin_next() returned last was that of the call before,
- * too, with the same rows at the same places.
- */
+/* Whether the last two calls of setjoin_next() returned one inner group, with its rows in place. */
 extern bool setjoin_inner_stays(const SetJoin *join);
 
 /*
@@ -170,35 +163,32 @@ extern void rows_begin(SetJoin *join, JoinSide side, RowGroup group, RowCursor *
 extern const void *rows_next(RowCursor *cursor, uint32 *rowno);
 
 /*
- * Read those of the same group that come after the current row of another cursor;
- * false if it cannot, as they are in a file.
+ * Read the rows after the current row of another cursor on the group; false if they are in a
+ * file.
  */
 extern bool rows_begin_behind(const RowCursor *row, RowCursor *cursor);
 
-/*
- * Begin to read all rows of a side, empty sets' rows included as far as they were kept, before
- * the first setjoin_next() or after the last one; setjoin_rows_next reads on.
- */
+/* Begin to read all kept rows of a side, before the first setjoin_next() or after the last one. */
 extern void setjoin_rows(SetJoin *join, JoinSide side);
 extern const void *setjoin_rows_next(SetJoin *join, JoinSide side, uint32 *rowno);
 
 /*
  * Several processes, whose parameters have `shared`.  Each adds a part of the rows, and
- * publishes them unless it has gone to disk; when all have, they prepare the sets
- * together, attached to the barrier, which they leave.
+ * publishes them unless it has gone to disk.  Then all prepare the sets together; they must be
+ * attached to the barrier, and are detached.
  */
 extern bool setjoin_sharable(const struct Algorithm *algorithm);
 extern void setjoin_publish(SetJoin *join);
 extern void setjoin_share(SetJoin *join);
 
-/* Whether memory is used up, and whether shared rows have no more numbers. */
+/* Whether memory is full, and whether numbers of shared rows are used up. */
 extern bool setjoin_is_full(const SetJoin *join);
 extern bool setjoin_numbers_used_up(const SetJoin *join);
 
 /* Go to disk, unless this process has; the algorithm must be the final one. */
 extern void setjoin_spill_shared(SetJoin *join);
 
-/* Whether it has; frees its shared memory as soon as no other process reads it. */
+/* Whether it has gone to disk; frees its shared memory once no other process reads it. */
 extern bool setjoin_is_spilled(SetJoin *join);
 
 /* Emit the rows of this process and their sets instead; those of both sides once. */

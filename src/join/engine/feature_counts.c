@@ -1,6 +1,6 @@
 /*
- * feature_counts.c
- *		The features of all sets: how often they occur, and which ones one side has.
+ * feature_counts.c  *              Frequencies of the features of all sets, and a filter by the
+ * features of one side.
  */
 #include "postgres.h"
 
@@ -18,19 +18,16 @@
 /*
  * The order of the features: rare ones first
  *
- * A prefix filter searches matches by the rarest elements of a set, so the elements of
- * all sets need one order by rising frequency.  There is no dictionary of all features, whose
- * spec would take most of the time of the join: frequencies are counted in a table of fixed
- * size, which features share when their hashes collide.  A feature's key is its counter, then
- * bits of its hash; to compare two keys is to compare their features' places in the order.
+ * A prefix filter finds matches by the rarest elements of a set, so the elements of all sets
+ * need one order by rising frequency.  A dictionary of all features would take most of the time
+ * of the join.  Frequencies are counted in a table of fixed size, whose counters are shared by
+ * features with one hash.  The key of a feature is its counter, then bits of its hash.
  *
- * Collisions are harmless.  A counter is never less than the frequency of a feature that
- * it counts, so a counter of one says for certain that the feature occurs in one set only: it
- * cannot be shared, and is dropped before anything else is done, while the size of the set
- * stays what it was.  Two features with one key are one token: the prefixes of two sets that
- * share enough features share a token all the same, since a set of features with an overlap of
- * n has an overlap of at least n as a multiset of tokens.  What is found that way is compared
- * feature by feature.
+ * Collisions are harmless.  A counter is never less than the frequency of its features, so a
+ * counter of one proves that the feature occurs in one set only: it is dropped, while the size
+ * of the set stays.  Features with one key are one token: the prefixes of two sets that share
+ * enough features share a token all the same, since an overlap of n features is an overlap of
+ * at least n tokens.  Candidates are compared feature by feature.
  */
 
 #define MIN_COUNTERS	1024
@@ -38,33 +35,30 @@
 /* A table is too large if fewer than one in SPARSE counters is in use. */
 #define SPARSE	8
 
-/* How far ahead counters are fetched into the cache. */
+/* Distance at which counters are prefetched. */
 #define PREFETCH_AHEAD	16
 
 /* Odd, as COUNTER_MULTIPLIER. */
 #define KEY_MULTIPLIER		UINT64CONST(0xD6E8FEB86659FD93)
 
-/* So many keys are no longer divided. */
+/* Number of keys that are sorted without dividing them. */
 #define FEW_KEYS	16
 
-/* Bytes that a counter takes. */
+/* Bytes of a counter. */
 static size_t
 counter_bytes(const TokenCounters *counters)
 {
 	return sizeof(uint16) + (counters->weighted ? sizeof(float) : 0);
 }
 
-/* How many counters there are. */
+/* Number of counters. */
 uint64
 counters_number(const TokenCounters *counters)
 {
 	return UINT64CONST(1) << (64 - counters->shift);
 }
 
-/*
- * How many counters there are, for a collection of nfeatures features,
- * occurrences counted, or as many as fit into max_bytes.
- */
+/* Choose the number of counters: for nfeatures occurrences of features, within max_bytes. */
 void
 counters_shape(TokenCounters *counters, uint64 nfeatures, size_t max_bytes)
 {
@@ -79,7 +73,7 @@ counters_shape(TokenCounters *counters, uint64 nfeatures, size_t max_bytes)
 	counters->nwaiting = 0;
 }
 
-/* So many counters, all zero. */
+/* Allocate the counters, all zero. */
 void
 counters_create(TokenCounters *counters, uint64 nfeatures, size_t max_bytes)
 {
@@ -144,31 +138,23 @@ counters_add(TokenCounters *counters, const uint64 *values, uint32 n)
 	}
 }
 
-/* All has been counted: raises the counters that still wait. */
-static void
-counters_end(TokenCounters *counters)
-{
-	counters_raise(counters, counters->nwaiting);
-}
-
 /*
- * All has been counted: how many different features there were, about.  Of n counters
- * a share of e^(-d/n) is left by d of them (Whang, Vander-Zanden and Taylor, "A
- * linear-time probabilistic counting algorithm", 1990).  Infinity if none is left.
+ * Estimate the number of different features, when all are counted. d features leave a share of
+ * e^(-d/n) of n counters unused (Whang, Vander-Zanden and Taylor, "A linear-time probabilistic
+ * counting algorithm", 1990).  Infinity if all are in use.
  */
 double
 counters_different(TokenCounters *counters)
 {
 	double		n = counters_number(counters);
 
-	counters_end(counters);
+	counters_raise(counters, counters->nwaiting);
 	return -n * log1p(-(double) counters->used / n);
 }
 
 /*
- * All has been counted.  Where the table turns out to be much too large, as few of
- * the features are different, counters are added up in pairs until a sensible share
- * is in use: the table is read at random places from now on.
+ * Shrink a table that is much too large, when all features are counted: add up counters in
+ * pairs until one in SPARSE is in use.  The table is read at random places from now on.
  */
 void
 counters_fold_in_place(TokenCounters *counters)
@@ -191,14 +177,14 @@ counters_fold_in_place(TokenCounters *counters)
 	counters->bytes = n * counter_bytes(counters);
 }
 
-/* The same, and gives back the memory. */
+/* As counters_fold_in_place(), and free the memory. */
 void
 counters_fold(TokenCounters *counters)
 {
 	size_t		before = counters->bytes;
 	uint64		n;
 
-	counters_end(counters);
+	counters_raise(counters, counters->nwaiting);
 	counters_fold_in_place(counters);
 	if (counters->bytes == before)
 		return;
@@ -208,7 +194,7 @@ counters_fold(TokenCounters *counters)
 		counters->most = repalloc_huge(counters->most, n * sizeof(float));
 }
 
-/* The key of a feature whose counter that is. */
+/* The key of a feature with that counter. */
 static inline uint64
 token_key(uint64 value, uint64 count)
 {
@@ -216,7 +202,7 @@ token_key(uint64 value, uint64 count)
 		(((value ^ (value >> 32)) * KEY_MULTIPLIER) >> (64 - TOKEN_HASH_BITS));
 }
 
-/* Fetch the first counters into the cache that tokens_make() will read. */
+/* Prefetch the first counters that tokens_make() will read. */
 void
 counters_fetch(const TokenCounters *counters, const uint64 *values, uint32 n)
 {
@@ -225,9 +211,9 @@ counters_fetch(const TokenCounters *counters, const uint64 *values, uint32 n)
 }
 
 /*
- * Drop the features that occur in this set only from its n values, in
- * place, and makes the keys of the others, in the order of the values.
- * Returns how many are left.  May be called again on what is left.
+ * Drop the features that occur only in this set from its n values, in place, and make the keys
+ * of the others in the order of the values.  Returns their number.  May be called again on the
+ * values that are left.
  */
 uint32
 tokens_make(const TokenCounters *counters, uint64 *values, uint32 n, uint64 *keys)
@@ -250,7 +236,7 @@ tokens_make(const TokenCounters *counters, uint64 *values, uint32 n, uint64 *key
 	return left;
 }
 
-/* The middle one of the first, the middle and the last key. */
+/* The median of the first, the middle and the last key. */
 static uint64
 pivot_of(const uint64 *keys, int64 n)
 {
@@ -264,8 +250,8 @@ pivot_of(const uint64 *keys, int64 n)
 }
 
 /*
- * Bring the keys below the pivot to the front; returns how many there are.
- * No branch depends on a key: on random keys one in two would be mispredicted.
+ * Move the keys below the pivot to the front; returns their number.  No branch depends on a key:
+ * on random keys one in two would be mispredicted.
  */
 static int64
 partition_below(uint64 *keys, int64 n, uint64 pivot)
@@ -285,8 +271,8 @@ partition_below(uint64 *keys, int64 n, uint64 pivot)
 }
 
 /*
- * Bring the nfirst smallest of n keys to the front, in rising order. Quicksort that leaves
- * alone the parts of which nothing is wanted, as long as it is not all.
+ * Move the nfirst smallest of n keys to the front, in rising order: a quicksort of the parts
+ * that they are in.
  */
 void
 tokens_select(uint64 *keys, uint32 n, uint32 nfirst)
@@ -320,10 +306,7 @@ tokens_select(uint64 *keys, uint32 n, uint32 nfirst)
 		sort_hashes(keys, left);
 }
 
-/*
- * The weight in a vector of length 1, which is `factor` times the one that is
- * scaled.  Never zero: what is too small for a float becomes its smallest.
- */
+/* The weight in the vector scaled to length 1; never zero, but at least the smallest float. */
 static inline float
 scaled_weight(float weight, double factor)
 {
@@ -346,8 +329,8 @@ counters_add_weights(TokenCounters *counters, const uint64 *features,
 }
 
 /*
- * The tokens of a vector's n features, but for those that occur in no other;
- * not in order.  Returns how many they are.
+ * Make the tokens of a vector's n features, in no order, without features of this vector only.
+ * Returns their number.
  */
 uint32
 weighted_tokens_make(const TokenCounters *counters, const uint64 *features,
@@ -371,24 +354,22 @@ weighted_tokens_make(const TokenCounters *counters, const uint64 *features,
 }
 
 /*
- * Tells rows of one side that share too little with all of the other
+ * A filter of rows that share too few features with the other side
  *
- * Often a few rows are joined with a large table: what came today with all that is there.  Of
- * two sets that are near, each has a least number of features that the other one has, too,
- * whatever the other's size.  So once the rows of one side are known, a row of the other side
- * whose set does not have as many of all the features of that side together can have no
- * match.  It is not kept, collapsed or ordered. Of vectors it is the weight of these features
- * that tells, of sketches their keys: see Algorithm.may_have_match.
+ * Often a few rows are joined with a large table.  Of two near sets, each has a least number
+ * of common features, whatever the other's size.  So when the rows of one side are known, a row
+ * of the other side with fewer of all the features of that side has no match, and is not kept.
+ * For vectors the weight of these features counts, for sketches their keys: see
+ * Algorithm.may_have_match.
  *
- * The features are bits of a table without chains (B. H. Bloom, "Space/time trade-offs in hash
- * coding with allowable errors", 1970, with one hash): one that was not added may seem to be
- * there, never the other way round, so no pair is lost. Most sets that have no match are told
- * by their first few features.
+ * The features are bits of a table (B. H. Bloom, "Space/time trade-offs in hash coding with
+ * allowable errors", 1970, with one hash): a feature that was not added may seem to be there,
+ * never the other way round.  Most sets without a match are removed by their first features.
  */
 
 /*
- * Places for each feature: as long as a cache of the processor holds them, beyond that, and if
- * memory is short.  Where one key is enough to let a sketch pass, there must be many.
+ * Bits for each feature: if the table fits into a CPU cache, if not, and at least.  A sketch
+ * passes by one key, so the first is large.
  */
 #define PLACES		64
 #define LARGE_PLACES	8

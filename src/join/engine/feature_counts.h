@@ -1,6 +1,6 @@
 /*
- * feature_counts.h
- *		The features of all sets: how often they occur, and which ones one side has.
+ * feature_counts.h  *              Frequencies of the features of all sets, and a filter by the
+ * features of one side.
  */
 #ifndef NEARDUP_FEATURE_COUNTS_H
 #define NEARDUP_FEATURE_COUNTS_H
@@ -22,7 +22,7 @@ typedef struct TokenCounters
 	size_t		bytes;
 	uint64		used;			/* counters in use: about as many as there are
 								 * different features, or fewer */
-	uint32		nwaiting;		/* counters to be raised, once they are in the */
+	uint32		nwaiting;		/* counters that are raised once in the */
 	uint64		waiting[2 * COUNTED_AT_ONCE];	/* cache */
 } TokenCounters;
 
@@ -47,7 +47,7 @@ counter_of(const TokenCounters *counters, uint64 value)
 	return (value * COUNTER_MULTIPLIER) >> counters->shift;
 }
 
-/* Raise a counter, which goes no further than it can; true if it is in use from now on. */
+/* Raise a counter, unless it is at its maximum; true if it was zero. */
 static inline bool
 counter_raise(uint16 *count)
 {
@@ -79,12 +79,12 @@ extern uint32 weighted_tokens_make(const TokenCounters *counters, const uint64 *
 								   const float *weights, uint32 n,
 								   double factor, WeightedToken *tokens);
 
-/* Tells rows of one side that share too little with all of the other */
+/* A filter of rows that share too few features with the other side */
 
-/* How many times as large as the side in the filter the other one has to be. */
+/* Least ratio of the size of the other side to that of the side in the filter. */
 #define FILTER_RATIO	4
 
-/* Features, or whatever else near sets have in common, of the side known first. */
+/* Features, or keys of sketches, of the side that is known first. */
 typedef struct FeatureFilter
 {
 	uint64	   *words;			/* a bit for each place; NULL: there is no
@@ -104,22 +104,21 @@ feature_filter_pays(double rows, double others)
 }
 
 /*
- * False if, of the keys that a set is searched by, any of which is enough, some seem to
- * be there in whatever filter: then nearly all sets pass, and few are checked.
+ * False if a set has so many query keys, one of which is enough to pass, that nearly all sets
+ * would pass.
  */
 extern bool feature_filter_tells(double keys);
 
 /*
- * Make an empty filter for nfeatures features, those that several sets have counted
- * several times, in the current memory context; none if it would take more than
- * `most` bytes.  And frees it.
+ * Create an empty filter for nfeatures occurrences of features in the current memory context;
+ * none if it would take more than `most` bytes.  And free it.
  */
 extern void feature_filter_create(FeatureFilter *filter, uint64 nfeatures, size_t most);
 extern void feature_filter_free(FeatureFilter *filter);
 
 extern void feature_filter_add(FeatureFilter *filter, const uint64 *features, size_t n);
 
-/* True if a feature has been added, or if it seems so. */
+/* Whether a feature has been added, or seems to. */
 static inline bool
 feature_filter_has(const FeatureFilter *filter, uint64 feature)
 {
@@ -128,14 +127,14 @@ feature_filter_has(const FeatureFilter *filter, uint64 feature)
 	return (filter->words[place / 64] >> place % 64 & 1) != 0;
 }
 
-/* True if `least` of n features have been added, or if it seems so. */
+/* Whether `least` of n features have been added, or seem to. */
 extern bool feature_filter_has_some(const FeatureFilter *filter,
 									const uint64 *features, size_t n,
 									uint64 least);
 
 /*
- * Whether to check the next set; and note that it was checked, and has passed or not:
- * where most sets pass, most of the time none is.
+ * Whether to check the next set; and note the result of a check.  If most sets pass, few are
+ * checked.
  */
 static inline bool
 feature_filter_looks(FeatureFilter *filter)

@@ -10,10 +10,10 @@
 #include "base/memory.h"
 #include "join/engine/join_state.h"
 
-/* Of one set in SAMPLED the features are counted to estimate how many are different. */
+/* One set in SAMPLED is in the sample that estimates the number of different features. */
 #define SAMPLED			16
 
-/* With fewer features it does not matter how many counters they get. */
+/* With fewer features the number of counters does not matter. */
 #define MIN_FEATURES	65536
 
 void
@@ -65,9 +65,8 @@ setjoin_make_room(SetJoin *join)
 }
 
 /*
- * The features of the sample are taken as if none of them were in the other sets.  Where
- * features are few and frequent, as items of market baskets are, few counters fit
- * into a cache.
+ * Assumes that no feature of the sample occurs in other sets.  Few and frequent features, as
+ * items of market baskets, need few counters, which fit into a cache.
  */
 uint64
 setjoin_different_features(SetJoin *join)
@@ -137,18 +136,17 @@ setjoin_different_keys(SetJoin *join, uint64 npostings)
 /*
  * Sets probe the index of a chunk and are verified
  *
- * The sets of a chunk probe one after another, in order of size, the index of the sets
- * before them (of either side, if the measure is symmetric) or of the other side's sets
- * (if it is not).  What a probe finds is emitted before the next one is made, so that
- * never more than the matches of one set are held.
+ * The sets of a chunk probe in order of size: the index of the sets before them if the measure
+ * is symmetric, or else of the other side's sets.  The matches of a probe are emitted before the
+ * next probe, so only the matches of one set are held.
  */
 
 /* Number of sets ahead of which the first data are prefetched. */
 #define FETCH_FIRST		(3 * FETCH_AHEAD)
 
 /*
- * Probes that a process claims at once: for the first of them nothing has been prefetched, but
- * no process should be left with most of the work.  So all sets are at least MIN_CLAIMS claims.
+ * Probes that a process claims at once: many, as nothing is prefetched for the first one, but
+ * all sets are at least MIN_CLAIMS claims, so that no process has most of the work.
  */
 #define MAX_CLAIMED		512
 #define MIN_CLAIMS		512
@@ -183,7 +181,7 @@ probe_add_next(SetJoin *join, const JoinSet *set)
 		index_next(join, set);
 }
 
-/* Make the index of the chunk; sets that probe for those before them add themselves later. */
+/* Create the index of the chunk. With a symmetric measure a set is added after it has probed. */
 static void
 make_index(SetJoin *join)
 {
@@ -294,7 +292,7 @@ probe_add_itself(SetJoin *join, const JoinSet *set)
 {
 	const Row  *row = set->rows[SIDE_OUTER];
 
-	/* only strange sketches are not near-duplicates of themselves */
+	/* sketches without features are not near-duplicates of themselves */
 	if (SET_SIDES(set) != 3 ||
 		(join->algorithm->reflexive != NULL &&
 		 !join->algorithm->reflexive(&join->search, set)))
@@ -340,10 +338,7 @@ probe_verify(SetJoin *join, const JoinSet *probing)
 	}
 }
 
-/*
- * Prefetch keys, bitmaps and rows first, then buckets, then postings: for the probes of
- * the next sets and, unless the index is shared, to add them to it.
- */
+/* Prefetch for the next sets: keys, bitmaps and rows first, then buckets, then postings. */
 void
 probe_fetch_ahead(SetJoin *join, uint32 number)
 {
@@ -366,8 +361,8 @@ probe_fetch_ahead(SetJoin *join, uint32 number)
 }
 
 /*
- * The next set probes: for those before it, if the measure is symmetric, and is found by those
- * after it; otherwise for all that are indexed, if it has rows of the probing side.
+ * Probe by the next set: for the sets before it, if the measure is symmetric; otherwise for all
+ * indexed sets, if it has rows of the probing side.
  */
 void
 probe_advance(SetJoin *join)
@@ -387,7 +382,11 @@ probe_advance(SetJoin *join)
 	claimed = probe_is_claimed(join);
 	if (symmetric)
 		join->search.index.limit = number;
-	/* of the probes of others, only at the last ones before the claimed ones */
+
+	/*
+	 * among probes of other processes, only for the last ones before the
+	 * claimed ones
+	 */
 	if (symmetric && (claimed || !join->search.index.shared ||
 					  join->claims.next + FETCH_FIRST > join->claims.begin))
 		probe_fetch_ahead(join, number);

@@ -12,8 +12,8 @@
 #include "join/engine/set_table.h"
 
 /*
- * Lists of rows that are read soon.  Only a row knows where the next one is, so of each of the
- * last lists one more row is prefetched whenever a list is added.
+ * Lists of rows that are read soon.  Only a row links to the next one, so whenever a list is
+ * added, one more row of each of the last lists is prefetched.
  */
 #define LISTS_AHEAD	12
 
@@ -56,7 +56,7 @@ typedef enum SearchPhase
 	SEARCH_END,					/* no more pairs */
 } SearchPhase;
 
-/* Distinct sets that this process has stored, and what they will need at most. */
+/* Distinct sets that this process has stored, and upper bounds for them. */
 typedef struct StoredTotals
 {
 	uint32		nstored;
@@ -84,7 +84,7 @@ typedef struct FoundPairs
 	size_t		max;			/* allocated */
 } FoundPairs;
 
-/* All rows of a side are read: what comes next. */
+/* The next row, while all rows of a side are read. */
 typedef struct RowScan
 {
 	const Row  *row;			/* NULL: the first row of the set */
@@ -101,9 +101,9 @@ struct SetJoin
 	Search		search;			/* the algorithm's view */
 
 	/*
-	 * With a symmetric measure each set probes for those before it, of either
-	 * side.  Otherwise the sets of one side are indexed and those of the
-	 * other probe.
+	 * With a symmetric measure each set probes for the sets before it, of
+	 * both sides.  Otherwise the sets of one side are indexed and the others
+	 * probe.
 	 */
 	JoinSide	indexed;
 	JoinSide	probing;
@@ -120,7 +120,7 @@ struct SetJoin
 	StoredTotals totals;
 	uint32	   *borrowed;		/* sets of the table whose values another
 								 * process has stored, until their rows are
-								 * given to it */
+								 * reassigned */
 	size_t		unchecked;		/* bytes added since memory was checked */
 	SharedAreas *areas;			/* of rows and values; NULL: they are not
 								 * shared */
@@ -147,7 +147,7 @@ extern void setjoin_account(SetJoin *join, size_t bytes);
 /* Initialize the arenas of values, keys and rows, in shared memory if there are areas. */
 extern void setjoin_init_arenas(SetJoin *join);
 
-/* Bytes held now and, if no more rows are added, to be held by the join. */
+/* Bytes held now, or later if no more rows are added. */
 extern size_t setjoin_bytes_held(SetJoin *join);
 
 /* Bytes of a buffer to read a file forward. */
@@ -156,7 +156,7 @@ extern size_t setjoin_buffer(const SetJoin *join);
 /* Allocate room for the keys of the largest set. */
 extern void setjoin_make_room(SetJoin *join);
 
-/* The shared place of a set that is not prepared; and whether this process has stored it. */
+/* The shared place of a set before it is prepared; and whether this process has stored it. */
 #define SET_PLACE(set)	((SharedPointer) (uintptr_t) (set)->keys)
 #define HAS_STORED(join, set) \
 	((join)->params.shared == NULL || POINTER_AREA(SET_PLACE(set)) == (join)->params.part)
@@ -191,7 +191,7 @@ extern uint64 setjoin_different_keys(SetJoin *join, uint64 npostings);
 #define FETCH_AHEAD		4
 #define FETCHED_VALUES	6
 
-/* Begin to probe the index of join->search; the second makes that of a chunk first. */
+/* Begin to probe the index of join->search; the second creates that of a chunk first. */
 extern void probe_begin(SetJoin *join);
 extern void probe_begin_chunk(SetJoin *join);
 extern void probe_end_chunk(SetJoin *join);

@@ -1,7 +1,5 @@
-/*
- * search.c
- *		The inverted index of sets, and what an algorithm sees of a join.
- */
+/* search.c
+ *		The inverted index of sets, and the interface of algorithms. */
 #include "postgres.h"
 
 #include "miscadmin.h"
@@ -29,8 +27,8 @@
 #define SHORT_LIST		8
 
 /*
- * Buckets for npostings postings of about nkeys different keys: a power of two,
- * for one or two postings each.  Where keys come often, more buckets would be empty.
+ * Number of buckets for npostings postings of about nkeys different keys: a power of two, for
+ * one or two postings each.  If keys are frequent, more buckets would be empty.
  */
 uint64
 setindex_buckets(uint64 npostings, uint64 nkeys)
@@ -50,21 +48,21 @@ setindex_buckets(uint64 npostings, uint64 nkeys)
 	return n;
 }
 
-/* InvertedIndex.shift for that many. */
+/* InvertedIndex.shift for that number of buckets. */
 int
 setindex_shift(uint64 nbuckets)
 {
 	return 64 - pg_leftmost_one_pos64(nbuckets);
 }
 
-/* Bytes of what each process has of sets for itself, where an index is shared. */
+/* Bytes of the private part of an index for each process, if the index is shared. */
 size_t
 setindex_own_bytes(uint32 nsets)
 {
 	return nsets * (sizeof(Accumulator) + 2 * sizeof(uint32));
 }
 
-/* Bytes of an index with room for that much. */
+/* Bytes of an index of that size. */
 size_t
 setindex_bytes(uint32 nsets, uint64 npostings)
 {
@@ -94,7 +92,7 @@ make_own(InvertedIndex *index, const JoinSet *sets, uint32 nsets)
 	}
 }
 
-/* An index over sets, in the order of their sizes; no postings as yet. */
+/* Create an index over sets in the order of their sizes, without postings. */
 void
 setindex_create(InvertedIndex *index, const JoinSet *sets, uint32 nsets,
 				uint64 npostings, uint64 nkeys)
@@ -146,8 +144,8 @@ setindex_free(InvertedIndex *index)
 #define FIRST_POSTINGS	8192
 
 /*
- * Create an empty index whose sets come one by one, in any order of size.  The numbers of
- * postings and of different keys are estimates, for the number of buckets.
+ * Create an empty index whose sets are added one by one, in any order of size.  The numbers of
+ * postings and of different keys are estimates.
  */
 void
 setindex_create_growing(InvertedIndex *index, uint64 npostings, uint64 nkeys)
@@ -167,7 +165,7 @@ setindex_create_growing(InvertedIndex *index, uint64 npostings, uint64 nkeys)
 	index->candidates = alloc_huge(index->max_sets * sizeof(uint32));
 }
 
-/* Make room for one more set of that size, which is added next, and note it. */
+/* Allocate one more set of that size, which is added next. */
 void
 setindex_grow_for(InvertedIndex *index, uint32 size)
 {
@@ -184,7 +182,7 @@ setindex_grow_for(InvertedIndex *index, uint32 size)
 		index->candidates = repalloc_huge(index->candidates, n * sizeof(uint32));
 		index->max_sets = n;
 	}
-	/* rows of both sides have it */
+	/* it has rows of both sides */
 	index->sizes[index->nadded] = size << 2 | 3;
 }
 
@@ -204,7 +202,7 @@ setindex_bytes_with(const InvertedIndex *index, uint32 nkeys)
 		sets * a_set;
 }
 
-/* Move the postings of a full bucket to a place for twice as many. */
+/* Move the postings of a full bucket to a place of twice the size. */
 void
 setindex_grow_bucket(InvertedIndex *index, Bucket *bucket)
 {
@@ -240,7 +238,7 @@ setindex_count(InvertedIndex *index, const uint64 *keys, uint32 n)
 	}
 }
 
-/* All sets have been announced: gives each bucket its place. */
+/* Allocate the place of each bucket, when all sets have been announced. */
 void
 setindex_allocate(InvertedIndex *index)
 {
@@ -258,7 +256,7 @@ setindex_allocate(InvertedIndex *index)
 	Assert(start <= index->npostings);
 }
 
-/* Add the next set, with these keys, the first of which stands at `position` in the set. */
+/* Add the next set with these keys; the first one is at `position` in the set. */
 void
 setindex_add(InvertedIndex *index, const uint64 *keys, uint32 n, uint32 position)
 {
@@ -278,8 +276,8 @@ setindex_add(InvertedIndex *index, const uint64 *keys, uint32 n, uint32 position
 }
 
 /*
- * The same of a set whose postings have an image in place of their keys and
- * positions, and which has a second one.
+ * Add a set whose postings have an image in place of key and position; its note has the second
+ * one.
  */
 void
 setindex_add_image(InvertedIndex *index, const uint64 *keys, uint32 n,
@@ -297,7 +295,7 @@ setindex_add_image(InvertedIndex *index, const uint64 *keys, uint32 n,
 	index->nadded++;
 }
 
-/* The first of n postings whose set is not before that one, or behind them. */
+/* The first of n postings whose set is not before that one; n if there is none. */
 static uint32
 first_from(const Posting *postings, uint32 n, uint32 set)
 {
@@ -318,8 +316,8 @@ first_from(const Posting *postings, uint32 n, uint32 set)
 }
 
 /*
- * The first posting, from this one on, whose set is not before that one, or `end`: looked
- * for in steps that double, as it is mostly close.
+ * The first posting, from this one on, whose set is not before that one, or `end`; by
+ * exponential search, as it is mostly close.
  */
 const Posting *
 setindex_from(const Posting *posting, const Posting *end, uint32 set)
@@ -334,7 +332,7 @@ setindex_from(const Posting *posting, const Posting *end, uint32 set)
 	return posting + first_from(posting, Min(step + 1, (size_t) (end - posting)), set);
 }
 
-/* Sets are too small below that size; the next ones are not less. */
+/* Note that sets below that size are too small; later sizes are not less. */
 void
 setindex_begin_at(InvertedIndex *index, uint64 size)
 {
@@ -346,7 +344,7 @@ setindex_begin_at(InvertedIndex *index, uint64 size)
 	}
 }
 
-/* The first posting of a bucket whose set is not too small, or behind them. */
+/* The first posting of a bucket whose set is not too small, or its end. */
 const Posting *
 setindex_not_small(const InvertedIndex *index, const Bucket *bucket)
 {
@@ -357,7 +355,7 @@ setindex_not_small(const InvertedIndex *index, const Bucket *bucket)
 
 /* Prefixes and overlaps by size, and a set in order, for algorithms */
 
-/* Keep an answer, which is for another size in its place by now. */
+/* Store an answer in place of that for another size. */
 static uint32
 keep_answer(SizeCache *cache, uint32 other, uint32 size, uint32 answer)
 {
@@ -380,11 +378,11 @@ search_find_least_overlap(Search *search, bool indexed, uint32 size)
 	Measure		measure = indexed ? search->measure : measure_commute(search->measure);
 	uint64		least = measure_least_overlap(measure, size, search->threshold);
 
-	/* one more than the greatest size is none that the cache can keep */
+	/* size + 1 of the greatest size does not fit into the cache */
 	return least > PG_UINT32_MAX ? least : keep_answer(&search->least, indexed, size, least);
 }
 
-/* So many rarest elements of a set hold one of any `need` that it shares. */
+/* Length of a prefix that has one of any `need` elements of the set. */
 static uint32
 prefix_of(uint32 size, uint64 need)
 {
@@ -428,8 +426,8 @@ search_match_sizes(Search *search, uint32 size)
 }
 
 /*
- * Drop what occurs in this set only, make its bitmap, and the keys of a
- * prefix of that length, which are good until the next call.
+ * Drop values that occur in this set only, make its bitmap, and the keys of a prefix of that
+ * length, which are valid until the next call.
  */
 void
 search_order(Search *search, JoinSet *set, uint32 prefix)

@@ -1,7 +1,5 @@
-/*
- * search.h
- *		The inverted index of sets, and what an algorithm sees of a join.
- */
+/* search.h
+ *		The inverted index of sets, and the interface of algorithms. */
 #ifndef NEARDUP_SEARCH_H
 #define NEARDUP_SEARCH_H
 
@@ -63,8 +61,8 @@ typedef struct InvertedIndex
 								 * set of its first posting */
 	uint32		own;			/* keys, the first ones, by which the set that
 								 * probes is in such an index itself */
-	bool		growing;		/* sets come in no order of size, and are not
-								 * announced: buckets grow as they are added */
+	bool		growing;		/* sets have no order of size and are not
+								 * announced: buckets grow */
 	uint64		nused;			/* then: postings that buckets have a place
 								 * for */
 	uint32		max_sets;		/* then: sets that there is room for */
@@ -130,10 +128,7 @@ setindex_bucket(const InvertedIndex *index, uint64 key)
 	return &index->buckets[setindex_hash(key) >> index->shift];
 }
 
-/*
- * One bit that tells some of the keys of a bucket apart, so that most of those
- * that are not there are found without the postings.
- */
+/* The tag of a key, one bit: most absent keys are found by it without reading postings. */
 static inline uint32
 setindex_tag(const InvertedIndex *index, uint64 key)
 {
@@ -155,10 +150,9 @@ setindex_put(InvertedIndex *index, uint64 key)
 }
 
 /*
- * The postings of a bucket, of an index that is not shared, whose sets are not too
- * small; how many were passed over is added up.  Probes come with rising sizes, so
- * what is too small for one is so for all that follow.  Most lists are short: of one
- * that has nothing left, no posting is read.
+ * The postings of a bucket whose sets are not too small, if the index is not shared; the number
+ * of skipped ones is added up.  Sizes of probes rise, so a set that is too small stays so.  Of a
+ * list with nothing left, no posting is read.
  */
 static inline const Posting *
 setindex_list(const InvertedIndex *index, Bucket *bucket, const Posting **end,
@@ -178,8 +172,8 @@ setindex_list(const InvertedIndex *index, Bucket *bucket, const Posting **end,
 }
 
 /*
- * Fetch the buckets of keys into the cache, and later the beginning of their lists
- * and, of the first nindexed, the places of the next postings.
+ * Prefetch the buckets of keys, and later the beginning of their lists and, for the first
+ * nindexed keys, the places of the next postings.
  */
 static inline void
 setindex_fetch_buckets(const InvertedIndex *index, const uint64 *keys, uint32 n)
@@ -204,14 +198,14 @@ setindex_fetch_places(const InvertedIndex *index, const uint64 *keys, uint32 n,
 }
 
 /*
- * Bits that tell keys apart in a bucket of an index that is shared: half as many, for
- * such a tag that comes again there is one more.  A set that probes finds itself by most
- * of its keys: only the second one marks that there may be another set.
+ * Bits for tags of keys in a bucket of a shared index: half of the bits, as each tag has a
+ * second bit for a second posting.  A set that probes finds itself by most of its keys, so only
+ * the second bit marks another set.
  */
 #define SHARED_TAGS		16
 #define AGAIN_SHIFT		16
 
-/* Note in a bucket that it has one more posting, with that tag of SHARED_TAGS. */
+/* Note one more posting with that tag in a bucket. */
 static inline void
 setindex_add_tag(Bucket *bucket, uint32 tag)
 {
@@ -221,8 +215,8 @@ setindex_add_tag(Bucket *bucket, uint32 tag)
 }
 
 /*
- * True if a bucket of an index that is shared has postings that may be of the key, and
- * of sets that come before `limit`, beside one if the set that probes is there itself.
+ * Whether a bucket of a shared index may have postings of the key by sets before `limit`, other
+ * than the set that probes.
  */
 static inline bool
 setindex_may_have(const InvertedIndex *index, const Bucket *bucket, uint64 key,
@@ -234,11 +228,10 @@ setindex_may_have(const InvertedIndex *index, const Bucket *bucket, uint64 key,
 }
 
 /*
- * The postings of a key's bucket, of an index that is shared, whose sets are not too
- * small; none if none of them are matches.  Those that are not, from `limit` on, come
- * last: a loop over the list has to stop there.  To look for the place first
- * would take longer, as lists that are long are not in the cache.  `own`: the set that
- * probes is in the index by this key.
+ * The postings of a key's bucket in a shared index whose sets are not too small; none without a
+ * match.  A loop over them must stop at the first set that is not before `limit`: to search for
+ * it would take longer, as long lists are not in the cache. `own`: the set that probes is
+ * indexed by this key.
  */
 static inline const Posting *
 setindex_matches(const InvertedIndex *index, uint64 key, bool own, const Posting **end)
@@ -280,10 +273,7 @@ setindex_fetch_matches(const InvertedIndex *index, const uint64 *keys,
 
 #define SIZE_CACHE	1024
 
-/*
- * A set that probes has its values only if they are not more: those of others are read
- * when it has found candidates.
- */
+/* A set with more values probes without them: they are read if it finds candidates. */
 #define MAX_VALUES_TO_PROBE	4096
 
 /* Sizes of matches, of the last size. */
@@ -294,14 +284,14 @@ typedef struct MatchSizes
 	uint64		most;
 } MatchSizes;
 
-/* Prefix lengths and needed overlaps that were computed lately, by size >= 1. */
+/* A cache of prefix lengths and needed overlaps, by size >= 1. */
 typedef struct SizeCache
 {
 	uint64		key[SIZE_CACHE];	/* SIZE_KEY(), or 0 */
 	uint32		answer[SIZE_CACHE];
 } SizeCache;
 
-/* `other` is what the answer depends on besides, or 0 */
+/* `other`: a second argument of the answer, or 0 */
 #define SIZE_KEY(other, size)	((uint64) (other) << 32 | (size))
 #define SIZE_SLOT(other, size)	(((size) + (uint32) (other) * 37) % SIZE_CACHE)
 
@@ -311,20 +301,19 @@ typedef struct Search
 	Measure		measure;		/* of an indexed set and a probing set */
 	double		threshold;		/* one of the measure */
 	bool		symmetric;		/* sets probe for those before them */
-	size_t		memory;			/* bytes that the join stays within */
+	size_t		memory;			/* bytes that the join may have */
 	uint32		max_features;	/* values of the largest set */
 	MemoryContext context;		/* of all that lasts as long as the join */
 	TokenCounters counters;		/* of the features of all sets */
 	void	   *state;			/* the algorithm's own, or NULL: in context */
 
 	/*
-	 * Groups, where sets are in no order of size and the index grows: sets of
-	 * one run follow each other in it, and a probe passes over those of its
-	 * own component. NULL: over none.
+	 * Groups, whose index grows: sets of one run follow each other in it, and
+	 * a probe skips those of its own component.  NULL: it skips none.
 	 */
 	uint32	   *components;		/* link of each set in the index, towards the
 								 * first one of its component */
-	uint32	   *run_ends;		/* first set behind the run of each */
+	uint32	   *run_ends;		/* first set after the run of each */
 	uint32		component;		/* of the set that probes */
 
 	/* of the chunk */
@@ -345,12 +334,10 @@ typedef struct Search
 } Search;
 
 /*
- * How candidates are found and verified: the one way in which the engine is
- * extended.  The sets of a chunk are prepared, announced to an index and
- * added to it; a set that probes is prepared, too.
- *
- * A set of the engine is n numbers, n >= 1, which it copies and
- * compares for equality; what they mean is the algorithm's business.
+ * The interface by which algorithms find and verify candidates.  The sets of a chunk are
+ * prepared, announced to an index and added to it; a set that probes is prepared, too.  The
+ * engine copies the n >= 1 numbers of a set and compares them for equality; the algorithm
+ * defines their meaning.
  */
 typedef struct Algorithm
 {
@@ -359,82 +346,83 @@ typedef struct Algorithm
 	bool		weighted;		/* and the greatest weight of each */
 	bool		at_once;		/* all sets of a chunk are in the index before
 								 * the first one probes */
-	bool		symmetric;		/* so is the condition, whatever the measure */
+	bool		symmetric;		/* the condition is symmetric, whatever the
+								 * measure */
 	bool		sized;			/* the measure bounds the sizes of matches */
-	bool		index_sharable; /* takes postings of an index as they are, by
-								 * setindex_matches(), if it is shared */
+	bool		index_sharable; /* reads a shared index, by setindex_matches() */
 
 	/*
-	 * Most keys that a set will have in the index, and in all, to tell the
-	 * memory that it will take.
+	 * Upper bounds of the keys that a set will have in the index, and in all,
+	 * to estimate memory.
 	 */
 	uint32		(*max_indexed) (Search *search, const JoinSet *set);
 	uint32		(*max_keys) (Search *search, const JoinSet *set);
 
 	/*
-	 * Takes note of a distinct set; all of them, before any is prepared.
-	 * NULL: its values are features, to be counted if they are ordered.
+	 * Note a distinct set, before any is prepared.  NULL: its values are
+	 * features, which are counted if they are ordered.
 	 */
 	void		(*count) (Search *search, const uint64 *values, uint32 n);
 
 	/*
-	 * Makes the keys of a set, to be indexed, to probe, or both, in a place
-	 * that is good until the next call.
+	 * Make the keys of a set, to be indexed, to probe, or both; valid until
+	 * the next call.
 	 */
 	void		(*prepare) (Search *search, JoinSet *set, bool indexed, bool probing);
 
-	/* How many of its keys, from the first, a prepared set has in the index. */
+	/* Number of its first keys that a prepared set has in the index. */
 	uint32		(*indexed_keys) (Search *search, const JoinSet *set);
 
 	/*
-	 * Makes what the postings of a set have in place of keys and positions,
-	 * if they have, and what is noted of the set.  NULL: none have.
+	 * Make the image that the postings of a set have in place of key and
+	 * position, and a second one for its note; false if they have none.
+	 * NULL: none have.
 	 */
 	bool		(*image) (Search *search, const JoinSet *set, Posting *posting,
 						  uint64 *second);
 
 	/*
-	 * Adds the next set to the index, by its first n keys, or none if no set
-	 * looks for it.  NULL: its keys are all there is, or its image.
+	 * Add the next set to the index, by its first n keys; n = 0: no set
+	 * probes for it.  NULL: the engine adds keys or images.
 	 */
 	void		(*add) (Search *search, const JoinSet *set, uint32 n);
 
 	/*
-	 * Leaves in the index the candidates for a set, all different, among sets
-	 * that have rows on one of those sides.
+	 * Leave the distinct candidates for a set in the index, among sets that
+	 * have rows on one of those sides.
 	 */
 	void		(*probe) (Search *search, const JoinSet *set, uint32 sides);
 
 	/*
-	 * Where one side is known before the other: adds a set's features, or
-	 * whatever near ones have in common, to the filter, or returns false if
-	 * nothing is. And tells whether a set of the other side, indexed or not,
-	 * may be near to one of these.
+	 * Add the features, or the keys of a sketch, of a set of the side that is
+	 * known first to the filter; false if near sets need not share any.  And
+	 * whether a set of the other side, indexed or not, may be near one of
+	 * these.
 	 */
 	bool		(*announce) (Search *search, FeatureFilter *filter,
 							 const uint64 *values, uint32 n);
 	bool		(*may_have_match) (Search *search, const FeatureFilter *filter,
 								   const uint64 *values, uint32 n, bool indexed);
 
-	/* Forgets what it holds of a chunk.  NULL: nothing. */
+	/* Free the state of a chunk. NULL: there is none. */
 	void		(*end_chunk) (Search *search);
 
-	/* Decides. */
+	/* Whether the sets are near. */
 	bool		(*verify) (Search *search, const JoinSet *indexed, const JoinSet *probing);
 
 	/*
-	 * The same in two steps, for sets of which only keys and bitmaps are in
-	 * memory: what may be near, by these, and what is, by the values.  NULL
-	 * if whole sets are needed to find candidates.
+	 * verify in two steps, for sets with only keys and bitmaps in memory:
+	 * first by these, then by the values.  NULL: candidates are found by
+	 * whole sets only.
 	 */
 	bool		(*may_match) (Search *search, const JoinSet *indexed, const JoinSet *probing);
 	bool		(*compare) (Search *search, const JoinSet *indexed, const JoinSet *probing);
 
-	/* Whether a set is near to itself.  NULL: each is. */
+	/* Whether a set is near itself. NULL: each is. */
 	bool		(*reflexive) (Search *search, const JoinSet *set);
 } Algorithm;
 
-/* What search_need() and the others below have not cached. */
+/* Answers that search_need() and the others below have not cached. */
 extern uint32 search_find_need(Search *search, uint32 indexed, uint32 probing);
 extern uint64 search_find_least_overlap(Search *search, bool indexed, uint32 size);
 extern uint32 search_find_indexed_prefix(Search *search, uint32 size);
@@ -457,8 +445,8 @@ search_need(Search *search, uint32 indexed, uint32 probing)
 }
 
 /*
- * The least overlap of a set of that size, which is or is not an indexed one, with any
- * set that is near to it; size + 1 if none is.
+ * The least overlap of a set of that size, indexed or not, with any near set; size + 1 if there
+ * can be none.
  */
 static inline uint64
 search_least_overlap(Search *search, bool indexed, uint32 size)
@@ -469,9 +457,8 @@ search_least_overlap(Search *search, bool indexed, uint32 size)
 }
 
 /*
- * How many of its rarest elements a set of that size has in the index.  With
- * a symmetric measure the sets that will look for it are as large or larger,
- * and the larger, the greater is the overlap that they need.
+ * Number of its rarest elements that a set of that size has in the index.  With a symmetric
+ * measure only sets of at least its size probe for it, and larger ones need a greater overlap.
  */
 static inline uint32
 search_indexed_prefix(Search *search, uint32 size)
@@ -490,7 +477,7 @@ search_probing_prefix(Search *search, uint32 size)
 	return search_find_probing_prefix(search, size);
 }
 
-/* The first set in the index of the component of a set there; shortens links. */
+/* The first set of the component of a set in the index; shortens links. */
 static inline uint32
 search_component(const Search *search, uint32 set)
 {
@@ -502,8 +489,8 @@ search_component(const Search *search, uint32 set)
 }
 
 /*
- * The first posting, from this one on, of a component that is not that of the set which
- * probes, or `end`.
+ * The first posting, from this one on, of another component than that of the set that probes,
+ * or `end`.
  */
 static inline const Posting *
 search_pass_own(const Search *search, const Posting *posting, const Posting *end)
