@@ -1,7 +1,7 @@
 # neardup/Makefile
 
-# make takes a blank in a name for the end of the name.  Where the sources' own
-# folder has one, a build outside of it goes through a link.
+# make ends a name at a blank.  If the path of the sources has one, a build outside of
+# it uses a link.
 ifneq ($(words $(MAKEFILE_LIST)),1)
 
 $(or $(MAKECMDGOALS),all): linked
@@ -155,8 +155,8 @@ OBJS = \
 	src/text/terms.o \
 	src/text/words.o
 
-# The install script is put together from one file a noun, in this order: what
-# an object needs comes before it.
+# The install script is composed of one file a noun, in this order: objects are after
+# those that they need.
 INSTALL_NOUNS = \
 	begin \
 	signature \
@@ -260,12 +260,12 @@ REGRESS = \
 	guard \
 	guard_created \
 	guard_deferred \
+	guard_messages \
 	guard_modes \
 	guard_moved \
 	guard_scope \
 	guard_statement \
 	guard_tables \
-	guard_told \
 	guard_violations \
 	highlight \
 	index \
@@ -314,7 +314,7 @@ REGRESS = \
 	weighted_search \
 	words
 REGRESS_OPTS = --inputdir=$(srcdir)/test --load-extension=neardup
-# Whatever the server's locale and encoding are
+# Independent of the server's locale and encoding
 ENCODING = UTF8
 NO_LOCALE = 1
 ISOLATION = \
@@ -338,8 +338,8 @@ ISOLATION_OPTS = --inputdir=$(srcdir)/test --outputdir=. \
 	--load-extension=neardup
 TAP_TESTS = 1
 
-# "make test" and "make demo" need nothing but git and make: they install what
-# else there must be, and come here again with a pg_config of their own.
+# "make test" and "make demo" need only git and make: they install all other packages,
+# and call make again with a pg_config of their own.
 ifneq ($(filter-out test test-asserts check-format demo dist,$(or $(MAKECMDGOALS),all)),)
 
 PG_CONFIG ?= pg_config
@@ -350,20 +350,20 @@ ifeq ($(shell test $(MAJORVERSION) -lt 15 && echo old),old)
 $(error neardup requires PostgreSQL 15 or later)
 endif
 
-# Values must not depend on whether the processor can multiply and add at once,
-# nor on the precision of the registers that 32-bit x86 has without SSE.
+# Values must depend neither on a fused multiply-add of the processor, nor on the
+# precision of the registers of 32-bit x86 without SSE.
 override CFLAGS += -ffp-contract=off
 ifneq ($(filter i%86,$(host_cpu)),)
 override CFLAGS += -msse2 -mfpmath=sse
 endif
 
-# Calls within the module go straight to the function.  With 15 they would go by
-# a table, as any program could have put another in its place.
+# Calls within the module are direct.  With 15 they would use a table, as another
+# library could replace the function.
 ifneq ($(filter linux freebsd,$(PORTNAME)),)
 SHLIB_LINK += -Wl,-Bsymbolic-functions
 endif
 
-# test/run sets it: what only tests ask of the module, and those that do
+# test/run sets it: functions of the module for tests only, and their tests
 ifdef NEARDUP_TESTING
 override CPPFLAGS += -DNEARDUP_TESTING
 REGRESS += index_cache index_merge passages_memory word_places words_by_icu
@@ -374,19 +374,19 @@ PROVE_TESTS ?= $(filter-out $(addprefix test/t/,016_index.pl 019_index_pages.pl 
 	$(patsubst $(srcdir)/%,%,$(wildcard $(srcdir)/test/t/*.pl $(srcdir)/test/citus/*.pl)))
 endif
 
-# Tests of what only later versions can do
+# Tests of features of later versions
 ifeq ($(shell test $(MAJORVERSION) -ge 16 && echo new),new)
 REGRESS += softerr
 endif
 
-# Loops over the units of a shingle, whose number the compiler mostly knows.
+# Loops over the units of a shingle, whose number is mostly known to the compiler.
 src/document/shingler.o: CFLAGS += $(CFLAGS_UNROLL_LOOPS)
 
-# Its loops are written for vectors, and short.
+# Its loops are short, and written for vector instructions.
 src/methods/sketches/minhash.o: CFLAGS += $(CFLAGS_VECTORIZE) $(CFLAGS_UNROLL_LOOPS)
 
-# The folder for documents is one for all extensions: a folder of our own in it.
-# What PGXS removes at uninstallation it looks for elsewhere.
+# Our own folder in the folder for documents of all extensions.  PGXS uninstalls
+# documents from another folder.
 docmoduledir = extension/neardup
 .PHONY: uninstall-documents
 uninstall: uninstall-documents
@@ -415,8 +415,8 @@ else
 srcdir = $(patsubst %/,%,$(dir $(firstword $(MAKEFILE_LIST))))
 endif
 
-# The distribution, as PGXN takes it: what is committed, without the packages'
-# own files, and the install script that the others read.
+# The distribution for PGXN: committed files without those of packages, and the install
+# script.
 DISTNAME = neardup-$(DISTVERSION)
 .PHONY: test test-asserts check-format demo dist
 dist:

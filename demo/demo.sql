@@ -136,7 +136,7 @@ INSERT INTO docs (id, body) VALUES (10002, 'Nobody has said this here before.');
 \timing off
 \set ECHO none
 
--- make demo fails where the guard has
+-- make demo fails if the guard accepted the row
 SELECT :'rejected' <> '23P01' AS accepted \gset
 \if :accepted
 SELECT 'the guard has not rejected the text'::int;

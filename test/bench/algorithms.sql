@@ -1,7 +1,7 @@
 --
 -- test/bench/algorithms.sql
---		The exact algorithms against each other, as in figures 2, 6 and 10 of the
---		survey that describes them: candidates and time by threshold.
+--		The exact algorithms against each other, as in figures 2, 6 and 10 of their
+--		survey: candidates and time by threshold.
 --
 -- Figure 2 has Probe-Count, Probe-stopWords and Probe-optMerge (Sarawagi and
 -- Kirpal), figure 6 Probe-Count and All-Pairs by cosine (Bayardo, Ma and

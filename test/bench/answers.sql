@@ -1,8 +1,8 @@
 --
 -- test/bench/answers.sql
---		How well the passages of an answer and of its source show how it was
---		written: Clough and Stevenson's short answers, a class for each of their
---		four levels, by naive Bayes, each answer by all the others.
+--		Classification of Clough and Stevenson's short answers into their four
+--		levels of copying by the passages shared with the source: naive Bayes, each
+--		answer by all the others.
 --
 -- Portions Copyright (c) 2026, the neardup developers
 --

@@ -1,6 +1,6 @@
 --
 -- test/bench/common.sql
---		What the benchmarks share: the corpus, and a stop-watch.
+--		Shared by the benchmarks: the corpus, and a stop-watch.
 --
 CREATE EXTENSION neardup;
 

@@ -1,7 +1,7 @@
 --
 -- test/bench/fragments.sql
---		Fragments of long documents, looked for in all of them: the two experiments
---		of Veretennikov.
+--		Look-ups of fragments of long documents: the two experiments of
+--		Veretennikov.
 --
 -- One: several forms of one book in a large base (forms of the works of Persian
 -- poets).  Two: random fragments of 8 kB and more of each of many long

@@ -1,7 +1,7 @@
 --
 -- test/bench/groups_added.sql
---		Groups of 10,000 new rows beside 330,720 others, which have groups already,
---		and of all rows from the beginning.
+--		Groups of 10,000 new rows with 330,720 others that have groups, and of all
+--		rows at once.
 --
 -- Portions Copyright (c) 2026, the neardup developers
 --

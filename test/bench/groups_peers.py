@@ -1,7 +1,7 @@
 #
 # test/bench/groups_peers.py
-#		Connected components of pairs by another program: how many, and seconds
-#		of CPU for reading the pairs and for finding them.
+#		Connected components of pairs by another program: their number, and seconds
+#		of CPU to read the pairs and to find the components.
 #
 #	python3 groups_peers.py scipy|networkx FILE
 #

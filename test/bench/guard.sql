@@ -1,8 +1,8 @@
 --
 -- test/bench/guard.sql
---		Inserting 20,000 rows, none a near-duplicate of anything, into a table
---		of 100,000: with and without the guard, and with an index that knows
---		what is frequent and one that does not.
+--		Insertion of 20,000 rows without near-duplicates into a table of 100,000:
+--		with and without the guard, and with an index with a list of frequent
+--		features and one without.
 --
 \pset footer off
 

@@ -1,6 +1,6 @@
 --
 -- test/bench/guard_statement.sql
---		Loading 200,000 rows, one in twenty of them a near-duplicate, into a table
+--		Load of 200,000 rows, one in twenty of them a near-duplicate, into a table
 --		of 340,000: guarded row by row, and by statement.
 --
 \pset footer off

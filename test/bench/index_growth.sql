@@ -1,8 +1,8 @@
 --
 -- test/bench/index_growth.sql
---		What a row costs while a table grows: inserted into an index of access
---		method neardup, without the guard and with it, 20,000 rows a statement
---		and none near to another, up to :rows (1,000,000).
+--		Time of a row while a table grows: inserted into an index of access method
+--		neardup, with and without the guard, 20,000 rows a statement, no two of them
+--		near, up to :rows (1,000,000).
 --
 -- Artificial sets: 60 features each, ten of them from a vocabulary of 50,000, some of
 -- them very frequent, the others from one of 2^63.  They are made before each statement,

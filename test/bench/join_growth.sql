@@ -1,6 +1,6 @@
 --
 -- test/bench/join_growth.sql
---		The join of more and more documents.  For test/bench/join.
+--		The join of growing numbers of documents.  For test/bench/join.
 --
 -- Portions Copyright (c) 2026, the neardup developers
 --

@@ -1,7 +1,7 @@
 --
 -- test/bench/join_plans.sql
---		What the planner chooses for 10, 1,000 and all documents against all,
---		and how many rows it expects.  For test/bench/join.
+--		The planner's choice for 10, 1,000 and all documents against all, and its
+--		estimate of rows.  For test/bench/join.
 --
 -- Portions Copyright (c) 2026, the neardup developers
 --

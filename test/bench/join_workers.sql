@@ -2,9 +2,8 @@
 -- test/bench/join_workers.sql
 --		The join by one process and by two, in turns, by the clock: of stored
 --		signatures, of a million sets that differ, and of texts, whose signatures
---		are made on the way.  After them two sessions at once, each the whole
---		join by one process: what the machine lets two processes do that share
---		nothing.
+--		are computed.  After them two sessions at once, each with the whole join by
+--		one process: the limit of the machine for two processes that share nothing.
 --
 -- With SHARED=3GB the server has shared memory for it from the start.
 --

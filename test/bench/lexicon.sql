@@ -1,7 +1,7 @@
 --
 -- test/bench/lexicon.sql
---		Statistics of the corpus against ts_stat; signatures that rest on them,
---		recomputed; one document against the collection.
+--		Statistics of the corpus against ts_stat; signatures that use them, rebuilt;
+--		one document against the collection.
 --
 -- Portions Copyright (c) 2026, the neardup developers
 --

@@ -1,7 +1,7 @@
 --
 -- test/bench/library.sql
---		Libraries: signatures recomputed with new statistics, and what room they
---		take each time; the check of a document among all, and among a tenth.
+--		Libraries: signatures rebuilt with new statistics, and their size each time;
+--		the check of a document among all, and among a tenth.
 --
 -- Portions Copyright (c) 2026, the neardup developers
 --

@@ -1,7 +1,6 @@
 --
 -- test/bench/long.sql
---		10,000 documents of some 50 kB with shared boilerplate: index and
---		look-ups keep their shape.
+--		10,000 documents of about 50 kB with shared boilerplate: index and look-ups.
 --
 \pset footer off
 

@@ -1,7 +1,7 @@
 --
 -- test/bench/lookup.sql
---		One document's near-duplicates among all: time, false candidates, and
---		what the index costs.
+--		One document's near-duplicates among all: time, false candidates, and the
+--		cost of the index.
 --
 \pset footer off
 CREATE TABLE stored AS SELECT id, shingles(body) AS sig FROM docs ORDER BY id;

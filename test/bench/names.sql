@@ -1,8 +1,8 @@
 --
 -- test/bench/names.sql
---		Short names with typing errors, looked up among a million: by shingles of
---		three characters, and by pg_trgm's trigrams, which are of words with blanks
---		around them, so that a resemblance of 0.5 is more than its similarity of 0.5.
+--		Look-ups of short names with typing errors among a million: by shingles of
+--		three characters, and by pg_trgm's trigrams, of words with blanks around them,
+--		so a resemblance of 0.5 is stricter than its similarity of 0.5.
 --
 \pset footer off
 

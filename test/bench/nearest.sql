@@ -1,8 +1,8 @@
 --
 -- test/bench/nearest.sql
---		Access method neardup beside GIN, and beside what else orders by
---		distance: building, looking up, the ten nearest, rows under the guard,
---		tickets of eight words, documents of 50 kB.
+--		Access method neardup beside GIN, and beside other indexes that order by
+--		distance: build, look-ups, the ten nearest, guarded rows, tickets of eight
+--		words, documents of 50 kB.
 --
 \pset footer off
 CREATE TABLE stored AS SELECT id, shingles(body) AS sig FROM docs ORDER BY id;

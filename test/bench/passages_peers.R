@@ -1,7 +1,7 @@
 #
 # test/bench/passages_peers.R
-#		What textreuse finds that two texts share: its one local alignment, what
-#		share of the first text that is, and seconds of CPU.
+#		The single local alignment that textreuse finds in two texts, its share of the
+#		first text, and seconds of CPU.
 #
 #	Rscript passages_peers.R FILE FILE
 #

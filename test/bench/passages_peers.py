@@ -1,7 +1,7 @@
 #
 # test/bench/passages_peers.py
-#		What another program finds that two texts share: how many passages, what
-#		share of the first they are, and seconds of CPU.
+#		Passages that another program finds in two texts: their number, their share of
+#		the first text, and seconds of CPU.
 #
 #	python3 passages_peers.py difflib|copydetect FILE FILE
 #

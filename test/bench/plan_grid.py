@@ -1,7 +1,7 @@
 #
 # test/bench/plan_grid.py
-#		For each cell of the grid the plan that is taken, and what each plan takes,
-#		in milliseconds of CPU of one run.  For plan_grid.
+#		For each cell of the grid the chosen plan, and the milliseconds of CPU of one
+#		run of each plan.  For plan_grid.
 #
 #	python3 plan_grid.py METHOD
 #

@@ -1,6 +1,6 @@
 --
 -- test/bench/records.sql
---		Records of two catalogues: measures, weights and best partners, the table of
+--		Records of two catalogues: measures, weights and best matches, the table of
 --		doc/records.md; and the pairs of evaluate_thresholds() against naive SQL.
 --
 -- Portions Copyright (c) 2026, the neardup developers

@@ -1,7 +1,7 @@
 --
 -- test/bench/sketches.sql
---		Making sketches against making sets; looking them up; the join that may
---		miss some against the exact one.
+--		Computation of sketches and of sets; look-ups; the approximate join against the
+--		exact one.
 --
 -- Portions Copyright (c) 2026, the neardup developers
 --

@@ -1,8 +1,8 @@
 --
 -- test/bench/thresholds.sql
---		Recall and precision by threshold, on one half of the essays, and what
---		was chosen there on the other: the last table of doc/methods_measured.md,
---		and the picture that test/bench/pictures draws of it.
+--		Recall and precision by threshold on one half of the essays, and of the
+--		threshold chosen there on the other half: the last table of
+--		doc/methods_measured.md, and its picture by test/bench/pictures.
 --
 -- Portions Copyright (c) 2026, the neardup developers
 --

@@ -1,6 +1,6 @@
 # 017_foreign.pl
-#		Foreign tables and foreign partitions join as tables do, and are read
-#		once where they are joined with themselves.
+#		Foreign tables and foreign partitions join like tables, and are read once in
+#		a self-join.
 #
 # Portions Copyright (c) 2026, the neardup developers
 

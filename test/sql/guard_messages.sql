@@ -19,9 +19,9 @@ INSERT INTO docs (id, tenant, sig) VALUES (101, 2, f(2, 21));
 INSERT INTO docs (id, sig) VALUES (101, f(302, 321));
 UPDATE docs SET sig = f(2, 21) WHERE id = 3;
 -- no keys for a role that may not read them
-CREATE ROLE regress_guard_told;
-GRANT INSERT ON docs TO regress_guard_told;
-SET ROLE regress_guard_told;
+CREATE ROLE regress_guard_messages;
+GRANT INSERT ON docs TO regress_guard_messages;
+SET ROLE regress_guard_messages;
 INSERT INTO docs (id, sig) VALUES (101, f(2, 21));
 RESET ROLE;
 DROP TRIGGER guard ON docs;
@@ -50,13 +50,13 @@ ROLLBACK;
 -- in one statement: the new row, or the stored one
 WITH mine AS (INSERT INTO docs (id, sig) VALUES (508, f(2002, 2021)) RETURNING id) TABLE mine;
 SELECT near_key::int AS id FROM neardup_guard_skipped();
-SET ROLE regress_guard_told;
+SET ROLE regress_guard_messages;
 INSERT INTO docs (id, sig) VALUES (509, f(2002, 2021));
 SELECT * FROM neardup_guard_skipped();
 RESET ROLE;
 -- nor are the keys of another role's statement shown
 INSERT INTO docs (id, sig) VALUES (510, f(2002, 2021));
-SET ROLE regress_guard_told;
+SET ROLE regress_guard_messages;
 SELECT row_key, near_key, similarity FROM neardup_guard_skipped();
 RESET ROLE;
 SELECT row_key, near_key, similarity FROM neardup_guard_skipped();
@@ -106,5 +106,5 @@ INSERT INTO docs (tenant, sig) VALUES (1, f(1, 20));
 BEGIN\; INSERT INTO docs (tenant, sig) VALUES (1, f(1, 20))\; COMMIT\; BEGIN\; INSERT INTO docs (tenant, sig) VALUES (1, f(2, 21))\; COMMIT;
 SELECT count(*) FROM neardup_guard_skipped();
 DROP TABLE docs;
-DROP ROLE regress_guard_told;
+DROP ROLE regress_guard_messages;
 DROP FUNCTION f;
