@@ -1,17 +1,17 @@
 /*
  * added_rows.c
- *		near_duplicate_groups_add(): new rows find their places in groups of old rows.
+ *		near_duplicate_groups_add(): adds new rows to the groups of old rows.
  *
- * The user's query finds the old rows that are near to new sets.  All of them are grouped,
- * the old rows first, whose groups are given.
+ * The user's query finds the old rows that are near to new sets.  Old and new rows are grouped
+ * together, the old rows first, with the groups that they have.
  *
- * Greedy: old representatives stay.  Another old row changes to a new representative that is
+ * Greedy: old representatives stay.  Another old row moves to a new representative that is
  * nearer than its own.
  *
  * Connected: old rows with one representative are united before the groups are decided.
  *
- * An old row is represented by its representative's id, as that row may not be among those
- * that are found: the query may find one row only, which is equal to a new one.
+ * An old row stands for the id of its representative, as the query may not find the
+ * representative itself.
  */
 #include "postgres.h"
 
@@ -34,9 +34,9 @@
 PG_FUNCTION_INFO_V1(near_duplicate_groups_add);
 
 #define OLD_HINT \
-	"The query of old rows gives the id, the signature, the representative and, for the rule greedy, the similarity to it of those that are near to the signature $1, then the columns that the new rows have behind the signature, $2 and so on."
+	"The query of old rows gives the id, the signature, the representative and, for the rule greedy, the similarity to it of those that are near to the signature $1, then the columns that the new rows have after the signature, $2 and so on."
 
-/* Columns of an old row; the rule connected needs no similarity. */
+/* Columns of an old row; the rule connected reads no similarity */
 enum OldColumns
 {
 	OLD_ID,
@@ -71,17 +71,16 @@ typedef struct AddedRows
 								 * representatives, and new ones */
 	GroupRule	rule;
 	Tuplestorestate *store;		/* new rows */
-	bool		sets;			/* their signatures are */
+	bool		sets;			/* signatures of new rows are sets */
 	UserQuery	query;			/* of old rows */
 	TypedColumn columns[OLD_COLUMNS];
 	int			ncolumns;
-	int			first;			/* number of the first one of the scope, from
-								 * 0 */
+	int			first;			/* index of the first column of the scope */
 	TypedColumn *scope;
 	RowIds		olds;			/* ids of old rows */
 	TypeCacheEntry *id_type;
 	Oid			collation;		/* of ids */
-	SetNumber	last;			/* of the last old row */
+	SetNumber	last;			/* set of the last old row */
 } AddedRows;
 
 /* New rows */
@@ -113,7 +112,7 @@ read_new(AddedRows *added, const char *text)
 	user_query_run(&query, store_new, added);
 }
 
-/* SlotCallback: group a stored row with the old ones, which are there. */
+/* SlotCallback: add a stored row after the old ones. */
 static void
 add_new(void *context, TupleTableSlot *slot)
 {
@@ -167,7 +166,7 @@ begin_old(AddedRows *added)
 	row_ids_begin(&added->olds, id, rows->memory / 16);
 }
 
-/* Return an old row's similarity; raise an error if it cannot be one, as an id in its place. */
+/* Return an old row's similarity.  Raise an error if it is out of range, as an id would be. */
 static double
 old_similarity(AddedRows *added, TupleTableSlot *slot)
 {
@@ -176,7 +175,7 @@ old_similarity(AddedRows *added, TupleTableSlot *slot)
 
 	if (isnull)
 		return -1;
-	/* that of vectors may be rounded to a little more than 1 */
+	/* a similarity of vectors may be rounded to a little more than 1 */
 	if (isnan(similarity) || similarity < 0 || similarity > 1.000001)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
@@ -224,9 +223,9 @@ add_old(void *context, TupleTableSlot *slot)
 	added->last = set;
 }
 
-/* True if a plan asks an index of access method neardup. */
+/* Return true if a plan scans an index of access method neardup. */
 static bool
-asks_index(PlanState *state, void *context)
+scans_index(PlanState *state, void *context)
 {
 	Relation	index = NULL;
 
@@ -235,10 +234,13 @@ asks_index(PlanState *state, void *context)
 	else if (IsA(state, BitmapIndexScanState))
 		index = ((BitmapIndexScanState *) state)->biss_RelationDesc;
 	return (index != NULL && index_is_neardup(index)) ||
-		planstate_tree_walker(state, asks_index, context);
+		planstate_tree_walker(state, scans_index, context);
 }
 
-/* Find old rows, equal ones first, if an index is asked for these; false: there is none. */
+/*
+ * Find old rows, equal ones first, if the plan can scan an index for these.  Return false if
+ * it cannot.
+ */
 static bool
 find_by_index(AddedRows *added, Oid schema)
 {
@@ -262,16 +264,16 @@ find_by_index(AddedRows *added, Oid schema)
 								 psprintf(EQUAL_ROW_OR_NEAR_ROWS,
 										  quote_identifier(get_namespace_name(schema)),
 										  columns.data, conditions.data),
-								 asks_index, add_old, added);
+								 scans_index, add_old, added);
 }
 
 /* Rows of the result */
 
-/* Put a row whose id is that. */
+/* Put a row with this id. */
 static void
 put_row(AddedRows *added, ReturnSetInfo *rsinfo, Datum id, GroupMember member)
 {
-	/* on 32 bits the last one is a pointer to what is copied below */
+	/* on 32 bits the similarity is a pointer, and copied below */
 	Datum		values[] = {
 		id, row_ids_get(&added->rows.ids, member.representative),
 		Float8GetDatumFast(member.similarity)
@@ -282,8 +284,8 @@ put_row(AddedRows *added, ReturnSetInfo *rsinfo, Datum id, GroupMember member)
 }
 
 /*
- * Put an old row that has a new representative; or, connected, an old representative, the
- * row being the first that has it, that is in the group of another one.
+ * Greedy: put an old row if it has a new representative.  Connected: put its representative, if
+ * the row is the first one with it, and the group has another one now.
  */
 static void
 put_old(AddedRows *added, ReturnSetInfo *rsinfo, uint32 row)
@@ -344,7 +346,7 @@ near_duplicate_groups_add(PG_FUNCTION_ARGS)
 	begin_old(&added);
 	values = user_query_values(&added.query, added.store);
 	found = find_by_index(&added, get_func_namespace(fcinfo->flinfo->fn_oid));
-	/* an equal row only helps if its set is known again */
+	/* a row equal to a new one only helps if both are known as one set */
 	if (found && row_sets_forgot(&added.rows))
 	{
 		row_sets_clear(&added.rows);

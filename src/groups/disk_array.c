@@ -1,17 +1,16 @@
 /*
  * disk_array.c
- *		Arrays that go to a temporary file when they exceed their memory: of elements of
+ *		Arrays that move to a temporary file when they exceed their memory: of elements of
  *		one size, of links, and of ids of any type.
  */
 #include "postgres.h"
 
 #include "commands/tablespace.h"
+#include "fmgr.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/typcache.h"
 
 #include "base/memory.h"
 #include "groups/disk_array.h"
@@ -23,7 +22,6 @@ disk_array_begin(DiskArray *array, size_t width, size_t memory)
 {
 	Assert(width <= BLCKSZ);
 	memset(array, 0, sizeof(DiskArray));
-	array->context = CurrentMemoryContext;
 	array->width = width;
 	array->memory = Max(memory, MIN_FRAMES * BLCKSZ);
 	array->elements = growing_reserve(NULL, &array->room, 1024 / width, width);
@@ -62,7 +60,7 @@ seek(DiskArray *array, uint64 page)
 						(unsigned long long) page)));
 }
 
-/* Let a frame have a page, the next one that the file does not have or an earlier one. */
+/* Read a page into a frame, after writing the frame's page; the page at the end is new. */
 static void
 read_frame(DiskArray *array, PageFrame *frame, uint64 page)
 {
@@ -105,31 +103,30 @@ disk_array_frame(DiskArray *array, uint64 i, bool change)
 	return frame->block.data + i % per_page * array->width;
 }
 
-/* Copy n elements from number i on to or from the file. */
+/* Copy n elements to or from the array, from number i on. */
 static void
 copy_elements(DiskArray *array, uint64 i, char *elements, size_t n, bool write)
 {
 	size_t		per_page = BLCKSZ / array->width;
+	size_t		piece;
 
-	for (uint64 end = i + n; i < end;)
+	Assert(i + n <= array->n);
+	for (uint64 end = i + n; i < end; i += piece)
 	{
-		char	   *place = disk_array_frame(array, i, write);
-		size_t		piece = Min(end - i, per_page - i % per_page);
+		char	   *place = disk_array_at(array, i, write);
 
+		piece = array->elements != NULL ? end - i : Min(end - i, per_page - i % per_page);
 		memcpy(write ? place : elements, write ? elements : place, piece * array->width);
 		elements += piece * array->width;
-		i += piece;
 	}
 }
-
-/* Elements */
 
 /* Move the elements to a file. */
 static void
 leave_memory(DiskArray *array)
 {
-	MemoryContext old = MemoryContextSwitchTo(array->context);
 	char	   *elements = array->elements;
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(elements));
 
 	PrepareTempTablespaces();
 	array->file = BufFileCreateTemp(false);
@@ -145,33 +142,16 @@ leave_memory(DiskArray *array)
 void
 disk_array_append(DiskArray *array, const void *elements, size_t n)
 {
-	MemoryContext old = MemoryContextSwitchTo(array->context);
 	uint64		first = array->n;
 
 	Assert((array->elements == NULL) == (array->file != NULL));
 	if (array->elements != NULL && first + n > array->room &&
 		Max(array->room * 2, first + n) * array->width > array->memory)
 		leave_memory(array);
-	array->n += n;
-	if (array->elements == NULL)
-		copy_elements(array, first, unconstify(void *, elements), n, true);
-	else
-	{
-		array->elements = growing_reserve(array->elements, &array->room, array->n,
-										  array->width);
-		memcpy(array->elements + first * array->width, elements, n * array->width);
-	}
-	MemoryContextSwitchTo(old);
-}
-
-void
-disk_array_read(DiskArray *array, uint64 i, void *elements, size_t n)
-{
-	Assert(i + n <= array->n);
 	if (array->elements != NULL)
-		memcpy(elements, array->elements + i * array->width, n * array->width);
-	else
-		copy_elements(array, i, elements, n, false);
+		array->elements = growing_reserve(array->elements, &array->room, first + n, array->width);
+	array->n += n;
+	copy_elements(array, first, unconstify(void *, elements), n, true);
 }
 
 /* Links */
@@ -266,17 +246,6 @@ row_ids_get(RowIds *ids, uint32 row)
 	len = (row + 1 < ids->n ? *(uint64 *) disk_array_at(&ids->places, row + 1, false) :
 		   ids->bytes.n) - place;
 	id = palloc_extended(len, MCXT_ALLOC_HUGE);
-	disk_array_read(&ids->bytes, place, id, len);
+	copy_elements(&ids->bytes, place, id, len, false);
 	return PointerGetDatum(id);
-}
-
-void
-require_order(Oid type)
-{
-	if (!OidIsValid(lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("values of type %s cannot be ids", format_type_be(type)),
-				 errdetail("Rows are sorted by their ids."),
-				 errhint("Take the ids as text: id::text in the query, and NULL::text as the first argument.")));
 }

@@ -1,6 +1,6 @@
 /*
  * disk_array.h
- *		Arrays that go to a temporary file when they exceed their memory.
+ *		Arrays that move to a temporary file when they exceed their memory.
  */
 #ifndef NEARDUP_DISK_ARRAY_H
 #define NEARDUP_DISK_ARRAY_H
@@ -9,17 +9,15 @@
 
 typedef struct DiskArray
 {
-	MemoryContext context;
 	size_t		width;			/* bytes of an element */
-	size_t		memory;			/* bytes of memory at most */
-	uint64		n;				/* elements */
+	size_t		memory;			/* maximum bytes of memory */
+	uint64		n;				/* number of elements */
 	char	   *elements;		/* NULL: they are in the file */
-	size_t		room;			/* elements that there is room for */
+	size_t		room;			/* elements allocated */
 
 	BufFile    *file;
-	uint64		npages;			/* pages that the file has */
-	uint32		nframes;		/* pages in memory: each has the frame of its
-								 * number */
+	uint64		npages;			/* of the file */
+	uint32		nframes;		/* page i is read into frame i % nframes */
 	struct PageFrame *frames;
 } DiskArray;
 
@@ -30,11 +28,10 @@ typedef struct DiskArray
 extern void disk_array_begin(DiskArray *array, size_t width, size_t memory);
 extern void disk_array_free(DiskArray *array);
 
-/* Append n elements, or read n elements from number i on. */
+/* Append n elements. */
 extern void disk_array_append(DiskArray *array, const void *elements, size_t n);
-extern void disk_array_read(DiskArray *array, uint64 i, void *elements, size_t n);
 
-/* Return element i of an array in the file, in its frame. */
+/* Return element i of an array in a file. */
 extern void *disk_array_frame(DiskArray *array, uint64 i, bool change);
 
 /* Return element i, to be changed or not; valid until the array is used again. */
@@ -81,8 +78,5 @@ extern void row_ids_put(RowIds *ids, Datum id, bool isnull);
 
 /* Return the id of a row; it may be palloc'd. */
 extern Datum row_ids_get(RowIds *ids, uint32 row);
-
-/* Raise UNDEFINED_FUNCTION if values of the type have no order. */
-extern void require_order(Oid type);
 
 #endif							/* NEARDUP_DISK_ARRAY_H */

@@ -2,14 +2,14 @@
  * groups.c
  *		Groups of the rows of a query, and the rows of results: near_duplicate_groups().
  *
- * Rows come in a total order and are numbered in it.  Rows with one set belong where the
- * set does: no pair of rows is ever made.
+ * Rows are numbered in the order of the query, which is total.  Rows with equal sets are in one
+ * group, so no pairs of rows are made.
  *
- * Further columns of the query are a scope: rows are compared where they agree in these.
- * Features are hashed together with 64 bits of hash of the scope, seeded with a random
- * number, so that nobody can construct scopes that are taken for each other.
- * Sets of another spec than the first one are kept apart in the same way; sketches and
- * vectors of each spec have groups of their own.
+ * Further columns of the query are a scope: rows are compared if they are equal in these.
+ * Features are hashed together with a 64-bit hash of the scope, which is seeded with a random
+ * number, so that scopes with equal hashes cannot be constructed.  Sets of a different spec
+ * than the first one are kept apart in the same way; sketches and vectors of each spec have
+ * groups of their own.
  *
  * Results are made in two passes over the rows: the first one counts the members of groups and
  * numbers these, the second one puts the rows.
@@ -51,7 +51,7 @@ PG_FUNCTION_INFO_V1(near_duplicate_groups);
 
 /* Scopes */
 
-/* Prepare to hash the columns behind the signature. */
+/* Prepare to hash the columns after the signature. */
 static void
 begin_scope(RowSets *rows, TupleDesc desc)
 {
@@ -68,7 +68,7 @@ begin_scope(RowSets *rows, TupleDesc desc)
 					(errcode(ERRCODE_UNDEFINED_FUNCTION),
 					 errmsg("column %d of the query is of type %s, which cannot be hashed",
 							i + 3, format_type_be(type)),
-					 errdetail("Rows are compared where they are equal in all columns behind the signature."),
+					 errdetail("Rows are compared where they are equal in all columns after the signature."),
 					 errhint(QUERY_HINT)));
 		TupleDescCopyEntry(rows->scope, i + 1, desc, i + 3);
 	}
@@ -81,7 +81,7 @@ begin_scope(RowSets *rows, TupleDesc desc)
 				 errmsg("could not generate random values")));
 }
 
-/* Return a number that rows have in common that agree in the columns of the scope. */
+/* Return a hash of the columns of the scope. */
 static uint64
 hash_scope(RowSets *rows, const Datum *values, const bool *nulls)
 {
@@ -99,10 +99,7 @@ hash_scope(RowSets *rows, const Datum *values, const bool *nulls)
 void
 row_sets_columns(RowSets *rows, TupleDesc desc)
 {
-	/*
-	 * the error for a missing signature comes first: the id may be what is
-	 * missing
-	 */
+	/* a query of one column lacks the signature or the id: see QUERY_HINT */
 	rows->signature = typed_column(desc, 2, rows->signature_type, false,
 								   "the signature", QUERY_HINT);
 	rows->id = typed_column(desc, 1, rows->ids.type, true, "the id", ID_HINT);
@@ -127,14 +124,14 @@ row_sets_read(RowSets *rows, TupleTableSlot *slot)
 	memcpy(rows->nulls + 2, slot->tts_isnull + 2, rows->nscope * sizeof(bool));
 }
 
-/* Return the number of the groups for signatures of a spec, which may begin. */
+/* Return the number of the SpecGroups for signatures of a spec; create them if needed. */
 static int
 groups_of_spec(RowSets *rows, const SignatureSpec *spec, SignatureKind kind)
 {
 	MemoryContext old = MemoryContextSwitchTo(rows->context);
 	int			i = 0;
 
-	/* sets of all specs have common groups, and salted features */
+	/* sets of all specs share one SetGroups, and their features are salted */
 	while (i < rows->ngroups && (rows->groups[i].kind != kind ||
 								 (kind != KIND_SETS && !spec_equal(&rows->groups[i].spec, spec))))
 		i++;
@@ -144,15 +141,15 @@ groups_of_spec(RowSets *rows, const SignatureSpec *spec, SignatureKind kind)
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("groups within columns are for sets only"),
-					 errdetail_plural("The query has %d column behind the signature.",
-									  "The query has %d columns behind the signature.",
+					 errdetail_plural("The query has %d column after the signature.",
+									  "The query has %d columns after the signature.",
 									  rows->nscope, rows->nscope),
 					 errhint("Make groups of one value after the other, by a condition in the query.")));
 		rows->groups = growing_reserve(rows->groups, &rows->max_groups, i + 1,
 									   sizeof(SpecGroups));
 		rows->groups[i].spec = *spec;
 		rows->groups[i].kind = kind;
-		/* further ones are rare, and have little memory */
+		/* further specs are rare, and get little memory */
 		rows->groups[i].groups = set_groups_begin(kind, rows->measure, rows->threshold,
 												  rows->memory / 16 * (i == 0 ? SETS_SHARE : 1));
 		rows->ngroups++;
@@ -161,7 +158,7 @@ groups_of_spec(RowSets *rows, const SignatureSpec *spec, SignatureKind kind)
 	return i;
 }
 
-/* Note a signature's spec; warn if it is not that of the first one. */
+/* Find the groups of a signature's spec; warn if the spec differs from the first one. */
 static void
 note_spec(RowSets *rows, const Signature *sig)
 {
@@ -172,12 +169,12 @@ note_spec(RowSets *rows, const Signature *sig)
 	rows->last = sig->spec;
 	rows->salted = rows->nscope > 0 ||
 		!spec_equal(&rows->groups[0].spec, &sig->spec);
-	/* with scopes, each of them may have its spec */
+	/* each scope may have its own spec */
 	if (rows->salted && rows->nscope == 0)
 		spec_warn_different(&rows->groups[0].spec, &sig->spec);
 }
 
-/* Add the set of the last row, which has that signature and scope; return its number. */
+/* Add the set of the last row, of this signature and scope; return its number. */
 static SetNumber
 add_set(RowSets *rows, const Signature *sig, const Datum *scope, const bool *nulls)
 {
@@ -284,7 +281,7 @@ row_sets_clear(RowSets *rows)
 
 /* Arguments */
 
-/* The symmetric measure of that name. */
+/* Return the measure of that name, which must be symmetric. */
 static Measure
 symmetric_measure(const text *name)
 {
@@ -325,13 +322,12 @@ row_sets_begin(RowSets *rows, FunctionCallInfo fcinfo, int first, Oid id_type)
 										   CStringGetDatum("signature"),
 										   ObjectIdGetDatum(get_func_namespace(fcinfo->flinfo->fn_oid)));
 	rows->memory = get_hash_memory_limit();
-	require_order(id_type);
 	begin_arrays(rows, id_type);
 }
 
 /* Rows of results */
 
-/* Of a row that stands for a group */
+/* The group of a representative */
 typedef struct GroupRow
 {
 	uint32		size;
@@ -360,7 +356,7 @@ rule_require(const text *name)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("rule \"%s\" does not exist", rule),
-	/* a query in its place, where ids of type text are asked for */
+	/* with a type of ids first, the query may be in the rule's place */
 			 strchr(rule, ' ') == NULL ?
 			 errhint("Rules are connected and greedy.") :
 			 errhint("Rules are connected and greedy. After a type of ids come the query and the rule.")));
@@ -375,19 +371,22 @@ groups_begin(FunctionCallInfo fcinfo, int n, GroupArguments *arguments)
 	arguments->first = first;
 	arguments->id_type = first == 0 ? INT8OID : get_fn_expr_argtype(fcinfo->flinfo, 0);
 
-	/*
-	 * even if the query is null: NULL::text may be the type of ids, and the
-	 * rule missing
-	 */
+	/* checked before nulls: with NULL::text first, the rule may be missing */
 	if (!PG_ARGISNULL(PG_NARGS() - 1))
 		arguments->rule = rule_require(PG_GETARG_TEXT_PP(PG_NARGS() - 1));
 	for (int i = first; i < PG_NARGS(); i++)
 		if (PG_ARGISNULL(i))
 			return false;
+	if (!OidIsValid(lookup_type_cache(arguments->id_type, TYPECACHE_LT_OPR)->lt_opr))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("values of type %s cannot be ids", format_type_be(arguments->id_type)),
+				 errdetail("Rows are sorted by their ids."),
+				 errhint("Take the ids as text: id::text in the query, and NULL::text as the first argument.")));
 	return true;
 }
 
-/* Count the members of each group, by the number of its representative, and number groups. */
+/* Count the members of each group, and number the groups. */
 static void
 count_members(DiskArray *groups, uint32 n, GroupOf group_of, void *context)
 {
@@ -424,7 +423,7 @@ put_row(ReturnSetInfo *rsinfo, RowIds *ids, uint32 row, GroupMember member, Grou
 	Assert(size > 0 && number > 0 && (member.representative != row || isnan(member.similarity)));
 	values[COLUMN_ID] = row_ids_get(ids, row);
 	values[COLUMN_REPRESENTATIVE] = row_ids_get(ids, member.representative);
-	/* on 32 bits these are pointers to what is copied below */
+	/* on 32 bits these are pointers, and copied below */
 	values[COLUMN_CLUSTER] = Int64GetDatumFast(number);
 	values[COLUMN_SIMILARITY] = Float8GetDatumFast(member.similarity);
 	values[COLUMN_SIZE] = Int64GetDatumFast(size);
@@ -460,7 +459,7 @@ groups_put(FunctionCallInfo fcinfo, RowIds *ids, size_t memory, GroupOf group_of
 
 /* Groups of the rows of a query */
 
-/* SlotCallback */
+/* SlotCallback: add a row of the query. */
 static void
 add_row(void *context, TupleTableSlot *slot)
 {

@@ -30,7 +30,7 @@ typedef struct RowSets
 	double		threshold;
 	Measure		measure;
 	Oid			signature_type;
-	size_t		memory;			/* of all that is done with the rows */
+	size_t		memory;			/* bytes, for rows and sets together */
 	TypedColumn id;
 	TypedColumn signature;
 	TupleDesc	desc;			/* of a row: id, signature, scope */
@@ -45,11 +45,11 @@ typedef struct RowSets
 	SpecGroups *groups;
 	int			ngroups;
 	size_t		max_groups;
-	/* of the last signature: */
+	/* the last signature */
 	SignatureSpec last;
 	SignatureKind kind;
-	int			current;		/* which of the groups */
-	bool		salted;			/* its features are, by scope and spec */
+	int			current;		/* number of its SpecGroups */
+	bool		salted;			/* its features are hashed with scope and spec */
 } RowSets;
 
 /*
@@ -61,20 +61,20 @@ extern void row_sets_begin(RowSets *rows, FunctionCallInfo fcinfo, int first,
 extern void row_sets_end(RowSets *rows);
 
 /*
- * Read the columns of rows.  Then read the columns of a row to values and nulls, and add
- * the row; return the number of its set, or NO_SET.
+ * Prepare to read rows of these columns; read a row into values and nulls; add a row, and return
+ * the number of its set, or NO_SET.
  */
 extern void row_sets_columns(RowSets *rows, TupleDesc desc);
 extern void row_sets_read(RowSets *rows, TupleTableSlot *slot);
 extern SetNumber row_sets_add(RowSets *rows, const Datum *values, const bool *nulls);
 
-/* True if memory is short, and equal sets may be taken for different ones. */
+/* Return true if memory was short, so that equal sets may have different numbers. */
 extern bool row_sets_forgot(const RowSets *rows);
 
 /* Remove all rows. */
 extern void row_sets_clear(RowSets *rows);
 
-/* Give a set its group, see set_groups_give() and set_groups_unite(). */
+/* Set the group of a set, see set_groups_give() and set_groups_unite(). */
 extern void row_sets_give(RowSets *rows, SetNumber set, bool represents, double similarity);
 extern void row_sets_unite(RowSets *rows, SetNumber a, SetNumber b);
 
@@ -93,7 +93,7 @@ typedef GroupMember (*GroupOf) (void *context, uint32 row);
 extern void groups_put(FunctionCallInfo fcinfo, RowIds *ids, size_t memory,
 					   GroupOf group_of, void *context);
 
-/* The arguments of a function, behind the null of the ids' type that may come first */
+/* The arguments of a function, after the null that may give the type of ids */
 typedef struct GroupArguments
 {
 	int			first;			/* number of the first one */
@@ -103,8 +103,8 @@ typedef struct GroupArguments
 
 /*
  * Begin the result of a function that has n arguments, besides the type of ids.  Return
- * false, with an empty result, if one of them is null; raises INVALID_PARAMETER_VALUE if
- * there is no such rule.
+ * false, with an empty result, if one of them is null.  Raises INVALID_PARAMETER_VALUE if
+ * there is no such rule, UNDEFINED_FUNCTION if ids of the type have no order.
  */
 extern bool groups_begin(FunctionCallInfo fcinfo, int n, GroupArguments *arguments);
 

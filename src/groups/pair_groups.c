@@ -2,12 +2,12 @@
  * pair_groups.c
  *		near_duplicate_groups_of_pairs(): groups of the rows of a query of pairs.
  *
- * SQL numbers the ids in their order, and gives each with the number of the other one of
- * its pair, in the order of the first one.
+ * SQL numbers the ids in their order, and returns each id of a pair with the number of the
+ * other one, in the order of the ids.
  *
  * Greedy: each representative is offered to the rows of its pairs.  When the first pair of a
- * row is read, those of all earlier rows have been: the row is a representative unless one
- * was offered to it.
+ * row is read, the pairs of all earlier rows have been read.  So the row is a representative
+ * unless one was offered to it.
  */
 #include "postgres.h"
 
@@ -29,9 +29,10 @@ PG_FUNCTION_INFO_V1(near_duplicate_groups_of_pairs);
 	"The query's columns are two ids and, if it is known, their similarity.  For ids of another type than bigint use near_duplicate_groups_of_pairs(NULL::uuid, 'SELECT ...', 'greedy')."
 
 /*
- * Both ids of each pair, in their order: id, number, similarity, number of the other one.
- * The other one is the same if it is null, and null if both are.  No step is a join, as
- * the planner may know little of the user's query, which stands in the place of (SELECT).
+ * Both ids of each pair, in the order of ids: id, number, similarity, number of the other id.
+ * If the other id is null, its number is that of the id; if both are null, it is null.  The
+ * user's query stands in the place of (SELECT).  No step is a join, as the planner may
+ * underestimate that query.
  */
 #define NUMBERED_PAIRS \
 	"SELECT id, number, %s," \
@@ -55,7 +56,7 @@ typedef struct PairState
 {
 	uint32		link;			/* to the representative, or towards the first
 								 * row of the group */
-	double		similarity;		/* to the representative; NaN: not known */
+	double		similarity;		/* to the representative; NaN: none */
 } PairState;
 
 typedef struct PairGroups
@@ -63,28 +64,21 @@ typedef struct PairGroups
 	GroupRule	rule;
 	TypedColumn id;
 	TypedColumn similarity;
-	bool		measured;		/* there is such a column */
-	RowIds		ids;			/* in their order: rows */
-	DiskArray	states;			/* PairState, by number of the row; of rows
-								 * that have been in a pair */
+	bool		measured;		/* the query has similarities */
+	RowIds		ids;			/* rising */
+	DiskArray	states;			/* PairState of each row that was in a pair */
 } PairGroups;
 
 /* Read pairs */
 
-/* Return the similarity of a pair, 0 if there is no such column. */
+/* Return the similarity of a pair. */
 static double
 read_similarity(PairGroups *pairs, TupleTableSlot *slot)
 {
-	bool		isnull = false;
-	double		similarity = 0;
+	bool		isnull;
+	double		similarity = DatumGetFloat8(typed_value(&pairs->similarity, slot, &isnull));
 
-	if (pairs->measured)
-	{
-		Datum		value = typed_value(&pairs->similarity, slot, &isnull);
-
-		similarity = isnull ? get_float8_nan() : DatumGetFloat8(value);
-	}
-	if (isnan(similarity))
+	if (isnull || isnan(similarity))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("similarity of a pair must be a number, not %s",
@@ -94,7 +88,7 @@ read_similarity(PairGroups *pairs, TupleTableSlot *slot)
 	return similarity;
 }
 
-/* Greedy: a row has a representative near to it.  The nearest one counts, then the first. */
+/* Greedy: assign a row to a representative if it is nearer than its own. */
 static void
 offer(PairGroups *pairs, uint32 row, uint32 representative, double similarity)
 {
@@ -107,7 +101,7 @@ offer(PairGroups *pairs, uint32 row, uint32 representative, double similarity)
 	state->similarity = similarity;
 }
 
-/* A row has another one near to it. */
+/* Add a pair, whose first row is being read. */
 static void
 add_pair(PairGroups *pairs, uint32 row, uint32 other, double similarity)
 {
@@ -117,7 +111,7 @@ add_pair(PairGroups *pairs, uint32 row, uint32 other, double similarity)
 		offer(pairs, other, row, similarity);
 }
 
-/* SlotCallback: an id and the number of the other one. */
+/* SlotCallback: add an id, and its pair with the other one. */
 static void
 add_id(void *context, TupleTableSlot *slot)
 {
@@ -133,7 +127,7 @@ add_id(void *context, TupleTableSlot *slot)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("both ids of a pair are null"),
-				 errdetail("A row without a partner is a pair in which one id is null.")));
+				 errdetail("A row without a match is a pair in which one id is null.")));
 	if (isnull)
 		return;
 	Assert(number == pairs->ids.n || number == pairs->ids.n + (int64) 1);
@@ -170,8 +164,8 @@ read_pairs(PairGroups *pairs, const char *text, Oid id_type)
 		typed_column(query.result, i, id_type, true, "an id", QUERY_HINT);
 	pairs->measured = ncolumns > 2;
 	numbered = pairs->measured ? psprintf(NUMBERED_PAIRS, "s", "a, b, s") :
-		psprintf(NUMBERED_PAIRS, "NULL::pg_catalog.float8", "a, b");
-	/* both ids are of one type now */
+		psprintf(NUMBERED_PAIRS, "0::pg_catalog.float8", "a, b");
+	/* here both ids have one type */
 	columns = user_query_columns(&query, numbered);
 	pairs->id = typed_column(columns, PAIR_ID + 1, id_type, true, "an id", QUERY_HINT);
 	pairs->similarity = typed_column(columns, PAIR_SIMILARITY + 1, FLOAT8OID, false,
@@ -202,7 +196,6 @@ near_duplicate_groups_of_pairs(PG_FUNCTION_ARGS)
 	if (!groups_begin(fcinfo, 2, &arguments))
 		return (Datum) 0;
 	pairs.rule = arguments.rule;
-	require_order(arguments.id_type);
 	row_ids_begin(&pairs.ids, arguments.id_type, memory / 8);
 	disk_array_begin(&pairs.states, sizeof(PairState), memory / 2);
 	read_pairs(&pairs, text_to_cstring(PG_GETARG_TEXT_PP(arguments.first)), arguments.id_type);

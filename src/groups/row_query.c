@@ -2,14 +2,13 @@
  * row_query.c
  *		The rows of a query that a user gives as a text.
  *
- * The result must not depend on the plan.  So the query sorts by its first column after all
- * that it sorts by itself: ORDER BY ..., 1.  That is done in its parsed form, as the query
- * may end in a comment or a semicolon, and SPI does not take a parsed form.
+ * The result must not depend on the plan.  So the first column is added to the query's ORDER
+ * BY.  This changes the parse tree, as the text may end in a comment or a semicolon.  SPI does
+ * not run parse trees.
  *
- * SELECT ... WHERE near_duplicate(sig, $1, 0.8) can be run for each value there is: a
- * look-up each.  Or all values are joined with what it reads.  The planner decides which is
- * cheaper, as the query is put behind the rows of values, FROM values, LATERAL (query),
- * where its parameters are columns of these.
+ * SELECT ... WHERE near_duplicate(sig, $1, 0.8) can look up each value, or join all values with
+ * a table.  The planner chooses, as the query becomes FROM values, LATERAL (query), and its
+ * parameters become columns of the values.
  */
 #include "postgres.h"
 
@@ -40,8 +39,8 @@
 /* Errors */
 
 /*
- * While a query is analyzed, errors in it point to their place in its text, not in that of
- * the calling statement.
+ * Error context callback: errors in the query point to a place in its text, not in that of the
+ * calling statement.
  */
 static void
 point_into_text(void *text)
@@ -66,7 +65,7 @@ refuse(const char *hint)
 			 errhint("%s", hint)));
 }
 
-/* Raise an error if the text is the name of a table: the parser would say less. */
+/* Raise an error if the text is the name of a table, clearer than a syntax error. */
 static void
 require_no_name(const char *text)
 {
@@ -103,13 +102,13 @@ parse_select(const char *text, const char *hint)
 	return (SelectStmt *) linitial_node(RawStmt, statements)->stmt;
 }
 
-/* Sort by the first column after all that the query sorts by. */
+/* Add the first column to the end of ORDER BY. */
 static void
 sort_by_first(SelectStmt *select)
 {
 	SortBy	   *by = linitial_node(SortBy, parse_select("SELECT 1 ORDER BY 1", NULL)->sortClause);
 
-	/* ties would be those in all columns that it sorts by */
+	/* ties would be rows that have equal ids, too */
 	if (select->limitOption == LIMIT_OPTION_WITH_TIES)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -120,7 +119,7 @@ sort_by_first(SelectStmt *select)
 	select->sortClause = lappend(select->sortClause, by);
 }
 
-/* Put a query in the place of each (SELECT) of a parsed one. */
+/* Replace each (SELECT) in a parse tree by a query. */
 static bool
 put_query(Node *node, void *select)
 {
@@ -169,7 +168,7 @@ analyze(UserQuery *query, RawStmt *statement)
 															  query->environment));
 }
 
-/* Analyze a query in which the user's stands in the place of each (SELECT). */
+/* Analyze a query with the user's query in place of each (SELECT). */
 static Query *
 analyze_outer(UserQuery *query, const char *outer)
 {
@@ -179,7 +178,7 @@ analyze_outer(UserQuery *query, const char *outer)
 	return analyze(query, statement);
 }
 
-/* Make the table of values known to queries by its name. */
+/* Register the table of values. */
 static void
 begin_values(UserQuery *query, TupleDesc rows)
 {
@@ -247,7 +246,7 @@ receive_nothing(DestReceiver *self)
 {
 }
 
-/* Plan an analyzed query and run it as the calling statement sees the tables. */
+/* Plan and run an analyzed query, with the snapshot of the calling statement. */
 static bool
 run(UserQuery *query, Query *analyzed, bool (*wanted) (PlanState *plan, void *unused),
 	SlotCallback row, void *context)
@@ -346,8 +345,8 @@ user_query_values(UserQuery *query, Tuplestorestate *rows)
 /* Columns */
 
 /*
- * Return an expression that is true if a cast back gives the value again; NULL if there is
- * no such cast.
+ * Return an expression that is true if the value is unchanged after a cast and a cast back;
+ * NULL if there is no cast back.
  */
 static ExprState *
 unchanged_expression(Node *value, Node *cast, Oid from, Oid type)

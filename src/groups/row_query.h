@@ -11,7 +11,7 @@
 #include "utils/queryenvironment.h"
 #include "utils/tuplestore.h"
 
-/* Is called for each row, in a memory context that is reset after it. */
+/* Called for each row, in a memory context that is reset after it */
 typedef void (*SlotCallback) (void *context, TupleTableSlot *slot);
 
 typedef struct UserQuery
@@ -25,64 +25,59 @@ typedef struct UserQuery
 } UserQuery;
 
 /*
- * Analyze a query.  Unless rows is NULL, its parameters are columns of rows like these: $1
- * is the second column, a signature.  Raises an error if it is no query that only reads,
- * with the hint, which may be NULL.
+ * Analyze a query.  Unless rows is NULL, its parameters are columns of such rows: $1 is the
+ * second column, a signature.  Raises an error, with the hint, which may be NULL, unless the
+ * query only reads.
  */
 extern void user_query_begin(UserQuery *query, const char *text, TupleDesc rows,
 							 const char *hint);
 
-/*
- * Run it, once.  Rows come in the order of its ORDER BY and, where that leaves rows equal, in
- * the order of its first column.
- */
+/* Run a query, once.  Rows are sorted by its ORDER BY, then by its first column. */
 extern void user_query_run(UserQuery *query, SlotCallback row, void *context);
 
-/* Return the columns of a query in which it stands in the place of each (SELECT). */
+/* Return the columns of an outer query, with the user's query in place of each (SELECT). */
 extern TupleDesc user_query_columns(UserQuery *query, const char *outer);
 
 /*
- * Run a query in which it stands in the place of each (SELECT), and which may have its
- * parameters.  If `wanted`, unless it is NULL, is false of the plan, read no row and return
- * false.
+ * Run an outer query, with the user's query in place of each (SELECT); both may have parameters.
+ * If `wanted` is not NULL and returns false for the plan, read no row and return false.
  */
 extern bool user_query_run_inside(UserQuery *query, const char *outer,
 								  bool (*wanted) (PlanState *plan, void *unused),
 								  SlotCallback row, void *context);
 
-/* The table of different values of parameters; no user has one of that name. */
+/* The table of distinct values of parameters, whose name no table should have */
 #define VALUES_NAME		"near-duplicate groups: new rows"
 #define VALUES_TABLE	"\"" VALUES_NAME "\""
 
-/* Put these rows into that table; or the different values of such rows, which are returned. */
+/* Set the rows of that table; or set it to the distinct values of rows, and return these. */
 extern void user_query_rows(UserQuery *query, Tuplestorestate *rows, TupleDesc desc);
 extern Tuplestorestate *user_query_values(UserQuery *query, Tuplestorestate *rows);
 
-/* A column of a query, as another type. */
+/* A column of a query, cast to a type */
 typedef struct TypedColumn
 {
 	AttrNumber	attno;
-	ExprState  *cast;			/* NULL: it is of that type */
-	ExprState  *unchanged;		/* true if the cast has left the value as it
-								 * was; NULL: it does, or may change it */
-	ExprContext *context;		/* of these */
-	Oid			type;			/* that it is read as */
-	const char *what;			/* what it holds, for errors, */
-	const char *hint;			/* and their hint */
+	ExprState  *cast;			/* NULL: it has that type */
+	ExprState  *unchanged;		/* true if a cast back returns the value;
+								 * NULL: not checked */
+	ExprContext *context;		/* of both expressions */
+	Oid			type;			/* after the cast */
+	const char *what;			/* its content, in errors */
+	const char *hint;			/* of errors */
 } TypedColumn;
 
 /*
- * Prepare to read column `attno` of a query as that type.  Raises DATATYPE_MISMATCH, with the
- * hint, if it cannot be assigned to it, and INVALID_COLUMN_DEFINITION if there is no such
- * column; `what` says what it holds.  exact: no value may become another one.
+ * Prepare to read column `attno` of a query as that type; `what` names its content in errors.
+ * Raises INVALID_COLUMN_DEFINITION, with the hint, if there is no such column, and
+ * DATATYPE_MISMATCH if it cannot be assigned to the type.  exact: a cast must not change values.
  */
 extern TypedColumn typed_column(TupleDesc desc, AttrNumber attno, Oid type, bool exact,
 								const char *what, const char *hint);
 
 /*
- * Return its value, in the current memory context.  Raises DATATYPE_MISMATCH, with the
- * hint, if it is another one as that type, as 1.5 is as a bigint: rows would be taken
- * for each other.
+ * Return the value, in the current memory context.  Raises DATATYPE_MISMATCH, with the hint, if
+ * the cast changes a value of an exact column, as 1.5 to a bigint: different ids would be equal.
  */
 extern Datum typed_value(const TypedColumn *column, TupleTableSlot *slot, bool *isnull);
 

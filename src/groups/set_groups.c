@@ -1,19 +1,19 @@
 /*
  * set_groups.c
- *		Groups of sets, by steps that go with sets and not with pairs.
+ *		Groups of sets, in time that grows with sets and not with pairs.
  *
- * See README.md for the algorithms and why their outcome depends on the order only.
+ * See README.md for the algorithms, and why the result depends on the order of sets only.
  *
- * Greedy, first pass: each set probes an index of the representatives so far.  It belongs to
- * the first that is near, or becomes a representative and is indexed.  Second pass: the sets
- * that are no representatives probe for the nearest one.
+ * Greedy, first pass: each set probes an index of the representatives so far.  It becomes a
+ * member of the first one that is near or, if none is, a representative, which is indexed.
+ * Second pass: each member probes for the nearest representative.
  *
- * Connected, first pass: the same, which gives runs of sets near to one representative.
- * Second pass: all sets are indexed, those of a run side by side, and each that is no
- * representative probes for sets of other components; runs of its own are passed over.
+ * Connected, first pass: as greedy; the sets near to one representative are a run.  Second
+ * pass: all sets are indexed, those of a run side by side, and each member probes for sets of
+ * other components, skipping the runs of its own.
  *
- * When the index is full, a pass goes on with what does not need a place in it, and what is
- * left is done in further rounds.
+ * When the index is full, a pass continues with members only, and further rounds decide the
+ * other sets.
  */
 #include "postgres.h"
 
@@ -36,7 +36,7 @@
 /* Parts of the memory, in sixteenths: the rest is for sets and their index. */
 #define STATES_SHARE	4
 #define KNOWN_SHARE		2
-#define COUNTERS_SHARE	2		/* once there are no known sets */
+#define COUNTERS_SHARE	2		/* when known sets are freed */
 #define INDEX_SHARE		10
 
 /* Status of a set */
@@ -46,16 +46,17 @@ typedef enum SetStatus
 	GIVEN,						/* a representative, not indexed yet */
 	REPRESENTATIVE,
 	MEMBER,						/* of the set that it links to */
-	OUTSIDE						/* member of a representative that is no set */
+	OUTSIDE						/* member of a representative that was not
+								 * added */
 } SetStatus;
 
-/* What is known of a set */
+/* State of a set */
 typedef struct SetState
 {
 	uint32		link;			/* to the representative, or towards the
 								 * component's first set */
-	uint32		row;			/* the first one with the set */
-	double		similarity;		/* to the representative; -1: not known yet */
+	uint32		row;			/* the first row with the set */
+	double		similarity;		/* to the representative; -1: unknown */
 	uint8		status;
 	bool		reflexive;
 } SetState;
@@ -65,10 +66,10 @@ typedef struct SetRecord
 {
 	uint32		size;
 	uint32		nvalues;
-	uint32		nkeys;			/* 0: it has no bitmap, either */
+	uint32		nkeys;			/* 0: it has no bitmap either */
 } SetRecord;
 
-/* Sets that are known by their keys */
+/* A set that is found again by its key */
 typedef struct KnownSet
 {
 	SetKey		key;
@@ -89,37 +90,36 @@ typedef struct KnownSet
 
 struct SetGroups
 {
-	MemoryContext context;		/* of all but states; NULL: it is decided */
+	MemoryContext context;		/* of all but states; NULL: groups are decided */
 	size_t		memory;
 	SignatureKind kind;
 	const Algorithm *algorithm;
 	Search		search;
 
-	/* while sets come */
+	/* while sets are added */
 	SetTable	keys;			/* for its secret */
 	known_hash *known;
-	bool		forgot;			/* a set is not in that table */
+	bool		forgot;			/* a set is not in `known` */
 	uint32		n;
 	uint64		nvalues;
 	uint64		npostings;
 	DiskArray	states;			/* SetState, by number */
 	GroupRule	rule;
 
-	/* the sets in the order of their numbers: in memory, or in a file */
+	/* the sets by number, in memory or in a file */
 	Arena		values;
 	JoinSet    *sets;
 	size_t		max_sets;
 	bool		spilled;
 	SpillFile	file;
 	SpillReader reader;
-	char	   *place;			/* for one that was read */
+	char	   *place;			/* of the set that was read */
 	size_t		max_place;
 	JoinSet		read;
-	uint32		next;			/* number of the set to be read next */
+	uint32		next;			/* number of the next set to read */
 
 	/* the index */
-	Arena		indexed;		/* values and keys of sets that are in no
-								 * memory else */
+	Arena		indexed;		/* values and keys of sets from the file */
 	JoinSet    *members;		/* by number in the index: Search.sets */
 	size_t		max_members;
 };
@@ -151,7 +151,7 @@ set_groups_begin(SignatureKind kind, Measure measure, double threshold, size_t m
 	return groups;
 }
 
-/* Free all that is needed to decide. */
+/* Free all but the states. */
 static void
 end_deciding(SetGroups *groups)
 {
@@ -171,7 +171,7 @@ set_groups_end(SetGroups *groups)
 
 #define index_memory(groups)	((groups)->memory / 16 * INDEX_SHARE)
 
-/* Bytes that the sets take in memory with an index of all of them. */
+/* Return the bytes of the sets in memory with an index of all of them. */
 static size_t
 bytes_of_all(const SetGroups *groups)
 {
@@ -188,7 +188,7 @@ create_file(SpillFile *file)
 	spillfile_create(file, &private_store, "sets");
 }
 
-/* Write a set; before it is prepared it has no keys, and no bitmap that matters. */
+/* Write a set.  Unless it is prepared, it has no keys, and its bitmap is not written. */
 static void
 write_set(SpillFile *file, const JoinSet *set)
 {
@@ -201,7 +201,7 @@ write_set(SpillFile *file, const JoinSet *set)
 	spillfile_write(file, set->keys, sizeof(uint64) * set->nkeys);
 }
 
-/* Writes the sets to a file, as they take too much memory. */
+/* Move the sets to a file. */
 static void
 spill(SetGroups *groups)
 {
@@ -220,7 +220,7 @@ spill(SetGroups *groups)
 	groups->max_sets = 0;
 }
 
-/* Stores the values of the set that comes next. */
+/* Store the values of the next set. */
 static void
 store_set(SetGroups *groups, const uint64 *values, uint32 n)
 {
@@ -247,11 +247,11 @@ store_set(SetGroups *groups, const uint64 *values, uint32 n)
 	groups->sets[groups->n] = set;
 }
 
-/* True if the table of known sets may have one more. */
+/* Return true if memory allows another known set. */
 static bool
 may_know_more(const SetGroups *groups)
 {
-	/* sets in the file have left their memory, and the index is not there yet */
+	/* sets in the file use no memory, and there is no index yet */
 	size_t		share = groups->spilled ? KNOWN_SHARE + INDEX_SHARE : KNOWN_SHARE;
 
 	return groups->known->members < groups->known->grow_threshold ||
@@ -290,7 +290,7 @@ set_groups_forgot(const SetGroups *groups)
 	return groups->forgot;
 }
 
-/* The state of a set, to be changed or not; valid until that of another one is read. */
+/* Return the state of a set, to be changed or not; valid until the next call. */
 static SetState *
 state_of(SetGroups *groups, uint32 set, bool change)
 {
@@ -315,7 +315,7 @@ set_groups_unite(SetGroups *groups, uint32 a, uint32 b)
 	links_unite(&groups->states, a, b);
 }
 
-/* Sets of some statuses, see next_set() */
+/* Bits of statuses for next_set() */
 #define STATUS_BIT(status)	(1 << (status))
 #define MEMBERS				(STATUS_BIT(MEMBER) | STATUS_BIT(OUTSIDE))
 #define ALL_SETS			0
@@ -355,10 +355,7 @@ read_set(SetGroups *groups)
 	return set;
 }
 
-/*
- * Return the next set of one of these statuses, as bits, valid until the next call; NULL
- * if there is none.
- */
+/* Return the next set of one of these statuses, valid until the next call; NULL: none. */
 static JoinSet *
 next_set(SetGroups *groups, int statuses)
 {
@@ -442,7 +439,7 @@ begin_index(SetGroups *groups)
 	search->run_ends = NULL;
 }
 
-/* True if the index has room for that set. */
+/* Return true if the index has room for a set. */
 static bool
 has_room(SetGroups *groups, const JoinSet *set)
 {
@@ -453,11 +450,11 @@ has_room(SetGroups *groups, const JoinSet *set)
 
 	if (groups->spilled)
 		bytes += set_bytes(set->size) + sizeof(uint64) * set->nkeys;
-	/* one always fits */
+	/* the first set always fits */
 	return index->nadded == 0 || bytes <= index_memory(groups);
 }
 
-/* Give a set that was read from the file a lasting place. */
+/* Copy a set that was read from the file to memory that lasts as long as the index. */
 static void
 store_read(SetGroups *groups, JoinSet *set)
 {
@@ -472,7 +469,7 @@ store_read(SetGroups *groups, JoinSet *set)
 	set->keys = (uint64 *) (place + set_bytes(set->size));
 }
 
-/* Adds a prepared set, which stays where it is, to the index. */
+/* Add a prepared set to the index; its values and keys are not copied. */
 static void
 index_set(SetGroups *groups, const JoinSet *set)
 {
@@ -502,7 +499,7 @@ index_set(SetGroups *groups, const JoinSet *set)
 	Assert(index->nadded == number + 1);
 }
 
-/* Leaves the candidates for a prepared set in the index. */
+/* Find the candidates for a prepared set, and leave them in the index. */
 static void
 probe(SetGroups *groups, const JoinSet *set)
 {
@@ -530,7 +527,7 @@ is_reflexive(SetGroups *groups, const JoinSet *set)
 		groups->algorithm->reflexive(&groups->search, set);
 }
 
-/* The first representative that is found near to a set, or NULL. */
+/* Return a representative near to a set, or NULL. */
 static const JoinSet *
 near_representative(SetGroups *groups, const JoinSet *set)
 {
@@ -549,8 +546,8 @@ near_representative(SetGroups *groups, const JoinSet *set)
 }
 
 /*
- * Decides of the sets that are not decided yet whether they are representatives, as long as
- * the index has room; true if sets are left that must wait for another round.
+ * Decide whether the undecided sets are representatives or members.  Return true if the index
+ * became full, so that some sets stay undecided.
  */
 static bool
 choose_representatives(SetGroups *groups)
@@ -585,7 +582,7 @@ choose_representatives(SetGroups *groups)
 	return full;
 }
 
-/* Find the nearest of the representatives in the index for a set that is a member. */
+/* Find the nearest representative in the index for a member. */
 static void
 choose_nearest(SetGroups *groups, const JoinSet *set)
 {
@@ -605,7 +602,7 @@ choose_nearest(SetGroups *groups, const JoinSet *set)
 			continue;
 		similarity = similarity_of(groups, candidate, set);
 		Assert(candidate->first != set->first);
-		/* one that is no set comes before all that are */
+		/* a representative that was not added comes before all sets */
 		if (similarity < state->similarity ||
 			(similarity == state->similarity &&
 			 (state->status == OUTSIDE || candidate->first >= state->link)))
@@ -632,7 +629,7 @@ compare_members(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Read the next sets, as many as fit into memory with an index; return how many. */
+/* Read the next sets that fit into memory with an index; return their number. */
 static uint32
 read_block(SetGroups *groups)
 {
@@ -655,7 +652,7 @@ read_block(SetGroups *groups)
 	return n;
 }
 
-/* Index the next sets.  Those near to one representative are a run. */
+/* Index the next sets, those near to one representative as a run. */
 static void
 index_block(SetGroups *groups)
 {
@@ -684,7 +681,7 @@ index_block(SetGroups *groups)
 	groups->search.run_ends = run_ends;
 }
 
-/* The component, in the index, of the sets with that representative; or NO_COMPONENT. */
+/* Return the component in the index of sets with that representative, or NO_COMPONENT. */
 static uint32
 indexed_component(const SetGroups *groups, uint32 representative)
 {
@@ -705,7 +702,7 @@ indexed_component(const SetGroups *groups, uint32 representative)
 	return search_component(&groups->search, low);
 }
 
-/* A set unites its component with those of near sets in the index. */
+/* Unite the component of a set with those of near sets in the index. */
 static void
 connect_set(SetGroups *groups, const JoinSet *set)
 {
@@ -737,7 +734,7 @@ connect_set(SetGroups *groups, const JoinSet *set)
 	}
 }
 
-/* Unites components, all sets having been assigned to representatives. */
+/* Unite components of near sets. */
 static void
 connect(SetGroups *groups)
 {
@@ -793,7 +790,7 @@ set_groups_member(SetGroups *groups, uint32 set, uint32 row)
 	GroupMember member = {row, get_float8_nan()};
 
 	Assert(state.status > GIVEN && groups->context == NULL);
-	/* rows whose set is not near to itself stay alone, but for the first one */
+	/* if a set is not near to itself, only its first row joins a group */
 	if (representative == row || (!state.reflexive && row != state.row))
 		return member;
 	member.representative = representative;

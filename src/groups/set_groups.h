@@ -1,6 +1,6 @@
 /*
  * set_groups.h
- *		Groups of sets, by steps that go with sets and not with pairs.
+ *		Groups of sets, in time that grows with sets and not with pairs.
  */
 #ifndef NEARDUP_SET_GROUPS_H
 #define NEARDUP_SET_GROUPS_H
@@ -18,36 +18,36 @@ typedef enum GroupRule
 /* The group of a row */
 typedef struct GroupMember
 {
-	uint32		representative; /* itself, if it stands for its group */
+	uint32		representative; /* may be the row itself */
 	double		similarity;		/* to the representative; NaN: null */
 } GroupMember;
 
 /*
- * Begin without sets, of signatures of one kind, in the current memory context.  The measure
- * is symmetric.  Memory is in bytes; what exceeds it goes to disk.
+ * Create groups without sets, for signatures of one kind, in the current memory context.  The
+ * measure must be symmetric.  What exceeds `memory` bytes goes to disk.
  */
 extern SetGroups *set_groups_begin(SignatureKind kind, Measure measure, double threshold,
 								   size_t memory);
 extern void set_groups_end(SetGroups *groups);
 
 /*
- * Add the set of a row: n values, at least one.  Return its number, from 0.  A set that was
- * there may be taken for a new one if memory is short.
+ * Add the set of a row: n values, at least one.  Return its number, from 0.  An equal set has the
+ * same number unless memory is short.
  */
 extern uint32 set_groups_add(SetGroups *groups, const uint64 *values, uint32 n, uint32 row);
 
-/* True if memory has become short, and equal sets may be taken for new ones. */
+/* Return true if memory was short, so that equal sets may have different numbers. */
 extern bool set_groups_forgot(const SetGroups *groups);
 
 /*
- * Before groups are decided, of the first sets: the set is a representative, or it has
- * one that is no set and is represented by the set's row.  Greedy only.  Of several calls
- * the first one counts.
+ * Greedy, before groups are decided: make a set a representative; or a member, with that
+ * similarity, of a representative that is not added, for which the set's row stands.  Further
+ * calls for the set have no effect.
  */
 extern void set_groups_give(SetGroups *groups, uint32 set, bool represents,
 							double similarity);
 
-/* Before groups are decided: two sets are in one group.  Connected only. */
+/* Connected, before groups are decided: put two sets into one group. */
 extern void set_groups_unite(SetGroups *groups, uint32 a, uint32 b);
 
 /* Decide; then return the group of a row with that set. */
