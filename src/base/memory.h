@@ -1,6 +1,6 @@
 /*
  * memory.h
- *		Arrays that grow, and hints about cache lines.
+ *		Arrays, some of which grow, and hints about cache lines.
  */
 #ifndef NEARDUP_MEMORY_H
 #define NEARDUP_MEMORY_H
@@ -15,6 +15,13 @@
  */
 extern void *growing_reserve(void *array, size_t *room, size_t wanted,
 							 size_t width);
+
+/* Allocate an array of n elements of `width` bytes, but at least one. */
+static inline void *
+palloc_huge(size_t n, size_t width)
+{
+	return palloc_extended(Max(n, 1) * width, MCXT_ALLOC_HUGE);
+}
 
 #define FETCHED_LINE	64
 #define FETCHED_MAX		2048

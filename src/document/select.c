@@ -20,12 +20,6 @@
 #include "base/sort_uint64.h"
 #include "document/select.h"
 
-static void *
-alloc_huge(size_t n, size_t size)
-{
-	return palloc_extended(Max(n, 1) * size, MCXT_ALLOC_HUGE);
-}
-
 /*
  * The queue has positions whose hashes rise: each is the smallest hash, rightmost among
  * equals, after its predecessor.  The front is the smallest of the window.
@@ -41,7 +35,7 @@ select_winnow(const uint64 *hashes, size_t n, size_t window, uint64 *chosen)
 
 	Assert(window >= 1);
 	window = Min(window, n);
-	queue = alloc_huge(window, sizeof(size_t));
+	queue = palloc_huge(window, sizeof(size_t));
 	for (size_t i = 0; i < n; i++)
 	{
 		if (length > 0 && queue[front] + window <= i)
@@ -137,7 +131,7 @@ anchors_add(Anchors *anchors, const uint64 *units, size_t n)
 uint64
 anchors_finish(Anchors *anchors)
 {
-	uint64	   *hashes = alloc_huge(anchors->n, sizeof(uint64));
+	uint64	   *hashes = palloc_huge(anchors->n, sizeof(uint64));
 	uint64		hash;
 	size_t		n;
 
@@ -219,66 +213,41 @@ select_by_anchor(const Sequence *sequence, const Anchors *anchors,
 
 typedef struct Begun
 {
-	uint64		frequency;		/* of its begin */
+	uint64		begin;			/* then its frequency */
 	uint64		hash;
 } Begun;
 
-/* sort_begun(array, n): by rising frequency, then by hash */
+/* sort_begun(array, n): by begin, then by hash */
 #define ST_SORT sort_begun
 #define ST_ELEMENT_TYPE Begun
 #define ST_COMPARE(a, b) \
-	((a)->frequency != (b)->frequency ? \
-	 ((a)->frequency < (b)->frequency ? -1 : 1) : \
+	((a)->begin != (b)->begin ? ((a)->begin < (b)->begin ? -1 : 1) : \
 	 ((a)->hash > (b)->hash) - ((a)->hash < (b)->hash))
 #define ST_SCOPE static
 #define ST_CHECK_FOR_INTERRUPTS
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-/* Count the elements of a sorted array that are less than value. */
-static size_t
-count_less(const uint64 *sorted, size_t n, uint64 value)
-{
-	size_t		lo = 0;
-	size_t		hi = n;
-
-	while (lo < hi)
-	{
-		size_t		mid = lo + (hi - lo) / 2;
-
-		if (sorted[mid] < value)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
-/* Count the elements of a sorted array that are equal to value. */
-static uint64
-count_equal(const uint64 *sorted, size_t n, uint64 value)
-{
-	size_t		above = value == PG_UINT64_MAX ? n :
-	count_less(sorted, n, value + 1);
-
-	return above - count_less(sorted, n, value);
-}
-
 size_t
 select_rarest(const uint64 *hashes, const uint64 *begins, size_t n,
 			  size_t count, uint64 *chosen)
 {
-	uint64	   *sorted = alloc_huge(n, sizeof(uint64));
-	Begun	   *begun = alloc_huge(n, sizeof(Begun));
+	Begun	   *begun = palloc_huge(n, sizeof(Begun));
 	size_t		nchosen = 0;
 
-	memcpy(sorted, begins, n * sizeof(uint64));
-	sort_hashes(sorted, n);
 	for (size_t i = 0; i < n; i++)
 	{
-		begun[i].frequency = count_equal(sorted, n, begins[i]);
+		begun[i].begin = begins[i];
 		begun[i].hash = hashes[i];
-		CHECK_EVERY(i);
+	}
+	sort_begun(begun, n);
+	for (size_t first = 0, end; first < n; first = end)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (end = first + 1; end < n && begun[end].begin == begun[first].begin; end++)
+			continue;
+		for (size_t i = first; i < end; i++)
+			begun[i].begin = end - first;
 	}
 	sort_begun(begun, n);
 	for (size_t i = 0; i < n && nchosen < count; i++)
@@ -288,7 +257,6 @@ select_rarest(const uint64 *hashes, const uint64 *begins, size_t n,
 			chosen[nchosen++] = begun[i].hash;
 	}
 	pfree(begun);
-	pfree(sorted);
 	return nchosen;
 }
 

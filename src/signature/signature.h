@@ -86,8 +86,8 @@ typedef struct SignatureSpec
 	uint8		unit;			/* Unit */
 	uint8		order;			/* Order */
 	uint8		language;		/* Language, see text/analysis.h */
-	uint8		width;			/* bits per value: 8, 16, 32 or 64; 96 in a
-								 * vector: a feature and its weight */
+	uint8		width;			/* bits per value: 8 or 64; 96 in a vector: a
+								 * feature and its weight */
 	uint16		k;				/* shingle size; 0 where there is none */
 	uint32		analysis;		/* hash of the canonical analysis text */
 	uint32		filters;		/* FILTER_... */
@@ -152,37 +152,7 @@ static inline uint64
 signature_value(const Signature *sig, uint64 i)
 {
 	Assert(i < SIGNATURE_NVALUES(sig));
-	switch (sig->spec.width)
-	{
-		case 8:
-			return ((const uint8 *) sig->values)[i];
-		case 16:
-			return ((const uint16 *) sig->values)[i];
-		case 32:
-			return ((const uint32 *) sig->values)[i];
-		default:
-			return sig->values[i];
-	}
-}
-
-static inline void
-signature_set_value(Signature *sig, uint64 i, uint64 value)
-{
-	Assert(i < SIGNATURE_NVALUES(sig));
-	switch (sig->spec.width)
-	{
-		case 8:
-			((uint8 *) sig->values)[i] = value;
-			break;
-		case 16:
-			((uint16 *) sig->values)[i] = value;
-			break;
-		case 32:
-			((uint32 *) sig->values)[i] = value;
-			break;
-		default:
-			sig->values[i] = value;
-	}
+	return sig->spec.width == 8 ? ((const uint8 *) sig->values)[i] : sig->values[i];
 }
 
 /*

@@ -20,6 +20,7 @@
 #include "base/compat.h"
 #include "base/input.h"
 #include "base/interrupts.h"
+#include "base/memory.h"
 #include "base/sort_uint64.h"
 #include "lexicon/lexicon.h"
 #include "text/analysis.h"
@@ -434,7 +435,7 @@ rank_limit(const Lexicon *lexicon, size_t max, uint32 min_df)
 
 	if (n <= max)
 		return limit;
-	ranks = MemoryContextAllocHuge(CurrentMemoryContext, n * sizeof(uint64));
+	ranks = palloc_huge(n, sizeof(uint64));
 	for (size_t i = 0; i < n; i++)
 		ranks[i] = lexicon_rank(lexicon->entries[i].df, lexicon->entries[i].hash);
 	sort_hashes(ranks, n);

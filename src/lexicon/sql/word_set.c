@@ -656,8 +656,7 @@ build_word_set(const WordSetState *state)
 	size_t		noccurrences = state->info.noccurrences;
 	size_t		wanted = state->info.wanted;
 	WordSet    *set = palloc0(sizeof(WordSet));
-	Occurrence *occurrences = palloc_extended(Max(noccurrences, 1) * sizeof(Occurrence),
-											  MCXT_ALLOC_HUGE);
+	Occurrence *occurrences = palloc_huge(noccurrences, sizeof(Occurrence));
 	uint64		length = 0;
 	size_t		initial;
 
@@ -668,8 +667,7 @@ build_word_set(const WordSetState *state)
 	set->occurrences = occurrences;
 	set->documents = ndocuments;
 	set->near = length > 0 ? 1 / ((double) length / ndocuments) : 1;
-	set->covers = palloc_extended(Max(ndocuments, 1) * sizeof(uint32),
-								  MCXT_ALLOC_HUGE);
+	set->covers = palloc_huge(ndocuments, sizeof(uint32));
 	collect_words(set, noccurrences);
 	finish_round(set, HUGE_VAL);
 	initial = set->n;

@@ -12,6 +12,7 @@
 #include "base/call.h"
 #include "base/hash.h"
 #include "base/interrupts.h"
+#include "base/memory.h"
 #include "base/sort_uint64.h"
 #include "document/select.h"
 #include "signature/sets.h"
@@ -41,13 +42,6 @@ selection_counted_check(const Signature *sig)
 	if (sig->spec.param[0] < 1)
 		return "Its parameter is zero.";
 	return selection_check(sig);
-}
-
-/* Allocate room for n hashes. */
-static uint64 *
-selection_alloc(size_t n)
-{
-	return palloc_extended(Max(n, 1) * sizeof(uint64), MCXT_ALLOC_HUGE);
 }
 
 /*
@@ -92,7 +86,7 @@ select_by_position(FunctionCallInfo fcinfo, Method method, const char *what,
 
 	doc_context_read(doccxt, fcinfo, READS_SHINGLES, DOC_CONTEXT_GETARG_K(doccxt, 2));
 	sequence = doc_context_sequence(doccxt, DOC_CONTEXT_GETARG_TEXT(doccxt, 0));
-	chosen = selection_alloc(sequence.nshingles);
+	chosen = palloc_huge(sequence.nshingles, sizeof(uint64));
 	n = function(sequence.shingles, sequence.nshingles, param, chosen);
 	return selection(&doccxt->spec, method, param, chosen, n,
 					 sequence.shingles, sequence.nshingles);
@@ -176,7 +170,7 @@ select_by_anchors(FunctionCallInfo fcinfo, DocContext *doccxt, Method method,
 	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(doc_context_argument(doccxt, 1));
 	const AnchorSite *anchors = doc_context_anchors(doccxt, array);
 	Sequence	sequence = doc_context_sequence(doccxt, DOC_CONTEXT_GETARG_TEXT(doccxt, 0));
-	uint64	   *chosen = selection_alloc(sequence.nunits);
+	uint64	   *chosen = palloc_huge(sequence.nunits, sizeof(uint64));
 	size_t		n = select_by_anchor(&sequence, anchors->anchors, following,
 									 chosen);
 
@@ -214,7 +208,7 @@ winnow_array(PG_FUNCTION_ARGS)
 	uint32		window = argument_whole("window", PG_GETARG_INT32(1), 1,
 										PG_INT32_MAX);
 	size_t		n = argument_elements("hashes", array);
-	uint64	   *chosen = selection_alloc(n);
+	uint64	   *chosen = palloc_huge(n, sizeof(uint64));
 	ArrayType  *result;
 	int64	   *values;
 
@@ -314,7 +308,7 @@ const MethodInfo koala_method = {
 static uint64 *
 substring_hashes(const uint64 *letters, size_t n, size_t length)
 {
-	uint64	   *hashes = selection_alloc(n);
+	uint64	   *hashes = palloc_huge(n, sizeof(uint64));
 
 	for (size_t i = 0; i < n; i++)
 	{
@@ -336,7 +330,7 @@ select_by_rarity(DocContext *doccxt, uint32 count, size_t length)
 	uint64	   *hashes = substring_hashes(letters, nsubstrings, size);
 	uint64	   *begins = substring_hashes(letters, nsubstrings,
 										  Min(KOALA_BEGIN, size));
-	uint64	   *chosen = selection_alloc(nsubstrings);
+	uint64	   *chosen = palloc_huge(nsubstrings, sizeof(uint64));
 	size_t		nchosen = select_rarest(hashes, begins, nsubstrings, count,
 										chosen);
 

@@ -9,6 +9,7 @@
 
 #include "base/call.h"
 #include "base/interrupts.h"
+#include "base/memory.h"
 #include "base/sort_uint64.h"
 #include "document/doc_context.h"
 #include "methods/method.h"
@@ -160,7 +161,7 @@ bottom_make(const SignatureSpec *spec, const uint64 *features, size_t n)
 		memcpy(sig->values, features, s * sizeof(uint64));
 		return sig;
 	}
-	smallest = palloc_extended(2 * s * sizeof(uint64), MCXT_ALLOC_HUGE);
+	smallest = palloc_huge(2 * s, sizeof(uint64));
 	choose_smallest(spec, features, n, smallest, s);
 	memcpy(sig->values, smallest, s * sizeof(uint64));
 	pfree(smallest);

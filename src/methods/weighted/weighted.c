@@ -13,6 +13,7 @@
 
 #include "base/call.h"
 #include "base/interrupts.h"
+#include "base/memory.h"
 #include "base/sort_uint64.h"
 #include "document/shingler.h"
 #include "document/weigher.h"
@@ -125,7 +126,7 @@ static void
 vector_row_keys(const Signature *sig, double threshold, KeyList *keys)
 {
 	Vector		v = vector_of(sig);
-	Component  *heavy = palloc_extended(v.n * sizeof(Component), MCXT_ALLOC_HUGE);
+	Component  *heavy = palloc_huge(v.n, sizeof(Component));
 	uint64		indexed = v.n;
 	double		sum = 0;
 	double		light = 0;
@@ -231,8 +232,7 @@ read_components(ArrayType *features, ArrayType *weights, size_t *n)
 	const int32 *whole = (const int32 *) ARR_DATA_PTR(weights);
 	const float4 *real = (const float4 *) ARR_DATA_PTR(weights);
 	bool		is_real = ARR_ELEMTYPE(weights) == FLOAT4OID;
-	Component  *components = palloc_extended(Max(pairs, 1) * sizeof(Component),
-											 MCXT_ALLOC_HUGE);
+	Component  *components = palloc_huge(pairs, sizeof(Component));
 	size_t		positive = 0;
 
 	if (nweights != pairs)
@@ -351,8 +351,7 @@ static Component *
 weigh_words(const Weighed *weighed, LexiconView *view, size_t *n)
 {
 	const Bag  *bag = weighed->bag;
-	Component  *words = palloc_extended(Max(bag->nwords, 1) * sizeof(Component),
-										MCXT_ALLOC_HUGE);
+	Component  *words = palloc_huge(bag->nwords, sizeof(Component));
 
 	*n = 0;
 	for (size_t i = 0; i < bag->nwords; i++)

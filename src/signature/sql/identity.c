@@ -30,6 +30,7 @@
 #include "utils/memutils.h"
 
 #include "base/call.h"
+#include "base/memory.h"
 #include "base/sort_uint64.h"
 #include "lexicon/weights.h"
 #include "document/doc_context.h"
@@ -104,8 +105,7 @@ word_term(const LexiconView *view, const BagWord *a, const BagWord *b,
 static double
 shared_words(const LexiconView *view, const Bag *a, const Bag *b, int variant)
 {
-	uint64	   *shared = MemoryContextAllocHuge(CurrentMemoryContext,
-												Max(a->nwords, 1) * sizeof(uint64));
+	uint64	   *shared = palloc_huge(a->nwords, sizeof(uint64));
 	size_t		n = 0;
 	double		sum = 0;
 

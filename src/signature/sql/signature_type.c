@@ -287,7 +287,10 @@ read_values(Input *in, Signature *sig, size_t capacity, size_t *n)
 					   &value) ||
 			(weighted && !read_weight(in, &weights[*n])))
 			return false;
-		signature_set_value(sig, (*n)++, value);
+		if (width == 8)
+			((uint8 *) sig->values)[(*n)++] = value;
+		else
+			sig->values[(*n)++] = value;
 		input_skip_space(in);
 	}
 	if (weighted)
@@ -412,25 +415,18 @@ swap_header(SignatureSpec *spec, uint32 *nfeatures)
 
 /* Exchange the byte order of all values, in place, on big-endian machines. */
 static void
-swap_values(uint8 width, void *values, size_t bytes)
+swap_values(Signature *sig)
 {
 #ifdef WORDS_BIGENDIAN
-	if (width == 96)
-	{
-		size_t		n = bytes / 12;
+	uint64		n = sig->spec.width == 8 ? 0 : SIGNATURE_NVALUES(sig);
+	uint32	   *weights = (uint32 *) (sig->values + n);
 
-		swap_values(64, values, n * 8);
-		swap_values(32, (uint64 *) values + n, n * 4);
+	for (uint64 i = 0; i < n; i++)
+	{
+		sig->values[i] = pg_bswap64(sig->values[i]);
+		if (sig->spec.width == 96)
+			weights[i] = pg_bswap32(weights[i]);
 	}
-	else if (width == 64)
-		for (size_t i = 0; i < bytes / 8; i++)
-			((uint64 *) values)[i] = pg_bswap64(((uint64 *) values)[i]);
-	else if (width == 32)
-		for (size_t i = 0; i < bytes / 4; i++)
-			((uint32 *) values)[i] = pg_bswap32(((uint32 *) values)[i]);
-	else if (width == 16)
-		for (size_t i = 0; i < bytes / 2; i++)
-			((uint16 *) values)[i] = pg_bswap16(((uint16 *) values)[i]);
 #endif
 }
 
@@ -442,7 +438,7 @@ signature_to_bytes(const Signature *sig)
 	StaticAssertStmt(offsetof(Signature, spec) == VARHDRSZ,
 					 "bytes begin after the varlena header");
 	memcpy(copy, sig, VARSIZE(sig));
-	swap_values(copy->spec.width, copy->values, SIGNATURE_BYTES(copy));
+	swap_values(copy);
 	swap_header(&copy->spec, &copy->nfeatures);
 	return (bytea *) copy;
 }
@@ -467,7 +463,7 @@ signature_from_bytes(const char *bytes, size_t len)
 		rule = "Its last value is cut off.";
 	if (rule == NULL)
 	{
-		swap_values(sig->spec.width, sig->values, SIGNATURE_BYTES(sig));
+		swap_values(sig);
 		rule = check_values(sig);
 	}
 	if (rule != NULL)
