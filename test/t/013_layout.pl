@@ -191,10 +191,10 @@ is(join("\n", @long),
 my @budgets = (
 	[ 1515, 1515, qw(base) ],
 	[ 5079, 5079, qw(text) ],
-	[ 3274, 3274, qw(signature) ],
-	[ 2215, 2215, qw(document) ],
-	[ 4546, 4546, qw(methods) ],
-	[ 3228, 3228, qw(lexicon) ],
+	[ 3240, 3240, qw(signature) ],
+	[ 2183, 2183, qw(document) ],
+	[ 4540, 4540, qw(methods) ],
+	[ 3227, 3227, qw(lexicon) ],
 	[ 1584, 1584, qw(gin) ],
 	[ 9444, 9444, qw(index) ],
 	[ 8390, 8390, qw(join/engine) ],
@@ -222,7 +222,7 @@ foreach my $budget (@budgets)
 }
 is(join("\n", @over), '', 'every folder keeps its budget of lines');
 # The goals are 62,000 and 260.
-cmp_ok($total, '<=', 60716, 'the source keeps its budget of lines');
+cmp_ok($total, '<=', 60650, 'the source keeps its budget of lines');
 cmp_ok(scalar keys %lines, '<=', 212, 'and of files');
 
 done_testing();
