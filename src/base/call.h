@@ -29,10 +29,7 @@ extern double argument_share(const char *what, double share);
 /* Count the elements of an array; raise NULL_VALUE_NOT_ALLOWED if one is null. */
 extern size_t argument_elements(const char *what, ArrayType *array);
 
-/*
- * Open a relation of any kind; raise UNDEFINED_TABLE if there is none, since a regclass
- * may be any number.
- */
+/* Open a relation of any kind; raise UNDEFINED_TABLE if none has this OID. */
 extern Relation argument_relation(Oid relid, LOCKMODE lock);
 
 /*

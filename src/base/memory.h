@@ -23,8 +23,7 @@ palloc_huge(size_t n, size_t width)
 	return palloc_extended(Max(n, 1) * width, MCXT_ALLOC_HUGE);
 }
 
-#define FETCHED_LINE	64
-#define FETCHED_MAX		2048
+#define CACHE_LINE	64			/* bytes */
 
 /*
  * Prefetch up to `bytes` bytes, at most 2 kB, before a place in memory.  Pages of a
@@ -34,7 +33,7 @@ palloc_huge(size_t n, size_t width)
 static inline void
 fetch_before(const void *place, Size bytes)
 {
-	for (Size i = FETCHED_LINE; i <= Min(bytes, FETCHED_MAX) + FETCHED_LINE; i += FETCHED_LINE)
+	for (Size i = CACHE_LINE; i <= Min(bytes, 2048) + CACHE_LINE; i += CACHE_LINE)
 		__builtin_prefetch((const char *) place - i);
 }
 

@@ -99,16 +99,22 @@ distribute(uint64 *values, size_t n, int bits)
 	}
 }
 
-static void split(uint64 *values, size_t n, int bits);
-
-/* Sort more than DISTRIBUTE_MAX numbers: split them by a byte. */
+/* Sort numbers that differ in their lowest `bits` bits; split many by a byte first. */
 static void
-split_many(uint64 *values, size_t n, int bits)
+split(uint64 *values, size_t n, int bits)
 {
-	size_t		ends[256] = {0};
+	size_t		ends[256];
 	size_t		next[256];
 	int			shift = Max(bits - 8, 0);
 
+	if (bits == 0)
+		return;
+	if (n <= DISTRIBUTE_MAX)
+	{
+		distribute(values, n, bits);
+		return;
+	}
+	memset(ends, 0, sizeof(ends));
 	for (size_t at = 0; at < n; at += BLOCK)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -153,16 +159,6 @@ split_many(uint64 *values, size_t n, int bits)
 		/* where there were 8 bits or fewer, none is left */
 		split(values + start, count, differing_bits(values + start, count));
 	}
-}
-
-/* Sort any number of values that differ in their lowest `bits` bits. */
-static void
-split(uint64 *values, size_t n, int bits)
-{
-	if (n <= DISTRIBUTE_MAX)
-		distribute(values, n, bits);
-	else if (bits > 0)
-		split_many(values, n, bits);
 }
 
 void

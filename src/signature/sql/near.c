@@ -12,6 +12,7 @@
 
 #include "base/call.h"
 #include "base/compat.h"
+#include "base/memory.h"
 #include "base/settings.h"
 #include "methods/method.h"
 #include "methods/sketches/minhash.h"
@@ -153,20 +154,16 @@ signatures_near(const Signature *a, const Signature *b,
 
 /* Conditions */
 
-/* Bytes of a signature to prefetch, and of a cache line */
-#define FETCHED_AHEAD		1024
-#define LINE_BYTES			64
-
 /*
- * Prefetch the values of a signature.  Those of a row found by an index are mostly in
- * no cache.
+ * Prefetch up to 1 kB of a signature.  The values of a row found by an index are mostly
+ * in no cache.
  */
 static inline const Signature *
 fetch_ahead(const Signature *sig)
 {
-	Size		n = Min(VARSIZE(sig), FETCHED_AHEAD);
+	Size		n = Min(VARSIZE(sig), 1024);
 
-	for (Size at = LINE_BYTES; at < n; at += LINE_BYTES)
+	for (Size at = CACHE_LINE; at < n; at += CACHE_LINE)
 		__builtin_prefetch((const char *) sig + at);
 	return sig;
 }
