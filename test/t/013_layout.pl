@@ -189,9 +189,9 @@ is(join("\n", @long),
 # Budgets of lines of folders, with those below them.  The second number is the goal:
 # the first falls to it, and does not rise.
 my @budgets = (
-	[ 1515, 1515, qw(base) ],
+	[ 1514, 1514, qw(base) ],
 	[ 5079, 5079, qw(text) ],
-	[ 3240, 3240, qw(signature) ],
+	[ 3237, 3237, qw(signature) ],
 	[ 2183, 2183, qw(document) ],
 	[ 4540, 4540, qw(methods) ],
 	[ 3227, 3227, qw(lexicon) ],
@@ -222,7 +222,7 @@ foreach my $budget (@budgets)
 }
 is(join("\n", @over), '', 'every folder keeps its budget of lines');
 # The goals are 62,000 and 260.
-cmp_ok($total, '<=', 60650, 'the source keeps its budget of lines');
+cmp_ok($total, '<=', 60639, 'the source keeps its budget of lines');
 cmp_ok(scalar keys %lines, '<=', 212, 'and of files');
 
 done_testing();
