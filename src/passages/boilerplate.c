@@ -10,7 +10,6 @@
 
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 #include "base/call.h"
 #include "base/interrupts.h"
@@ -31,8 +30,6 @@ typedef struct Stretch
 
 typedef struct Stretches
 {
-	MemoryContext context;		/* owns all of it */
-	MemoryContext caller;		/* current before */
 	ReadText text;
 	Stretch    *stretches;
 	WordSpan   *spans;			/* their bytes */
@@ -103,24 +100,15 @@ find_stretches(Stretches *found, const LexiconView *view, uint32 least,
 	}
 }
 
-/*
- * Find the passages of a function's arguments (doc text, lexicon, min_documents int).  Makes
- * their memory context the current one, until end_boilerplate().
- */
+/* Find the passages of a function's arguments (doc text, lexicon, min_documents int). */
 static Stretches *
-begin_boilerplate(FunctionCallInfo fcinfo)
+find_boilerplate(FunctionCallInfo fcinfo)
 {
 	LexiconView *view;
 	DocContext *doccxt = ready_doc_context(fcinfo, 1, &view);
 	uint32		least = least_documents(fcinfo, 2);
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
-												  "neardup boilerplate",
-												  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext caller = MemoryContextSwitchTo(context);
 	Stretches  *found = palloc0(sizeof(Stretches));
 
-	found->context = context;
-	found->caller = caller;
 	text_read(&found->text, doccxt, PG_GETARG_TEXT_PP(0), doccxt->spec.k, false);
 	find_stretches(found, view, least, doccxt->spec.k);
 	found->spans = text_spans_alloc(found->n);
@@ -133,13 +121,6 @@ begin_boilerplate(FunctionCallInfo fcinfo)
 	return found;
 }
 
-static void
-end_boilerplate(Stretches *found)
-{
-	MemoryContextSwitchTo(found->caller);
-	MemoryContextDelete(found->context);
-}
-
 /* boilerplate(doc text, lexicon, min_documents int) */
 Datum
 boilerplate(PG_FUNCTION_ARGS)
@@ -149,7 +130,7 @@ boilerplate(PG_FUNCTION_ARGS)
 
 	InitMaterializedSRF(fcinfo, 0);
 	rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	found = begin_boilerplate(fcinfo);
+	found = find_boilerplate(fcinfo);
 	spans_to_characters(found->text.utf8, found->spans, found->n);
 	for (size_t i = 0; i < found->n; i++)
 	{
@@ -164,7 +145,6 @@ boilerplate(PG_FUNCTION_ARGS)
 		CHECK_FOR_INTERRUPTS();
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
-	end_boilerplate(found);
 	return (Datum) 0;
 }
 
@@ -228,13 +208,11 @@ Datum
 without_boilerplate(PG_FUNCTION_ARGS)
 {
 	StringInfoData rest;
-	Stretches  *found;
+	Stretches  *found = find_boilerplate(fcinfo);
 
-	initStringInfo(&rest);
-	found = begin_boilerplate(fcinfo);
 	warn_of_whole_text(fcinfo->flinfo->fn_extra, found);
+	initStringInfo(&rest);
 	append_rest(&rest, found);
-	end_boilerplate(found);
 	PG_RETURN_TEXT_P(text_from_utf8(&rest));
 }
 

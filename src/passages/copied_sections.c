@@ -8,7 +8,6 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/array.h"
-#include "utils/memutils.h"
 
 #include "base/call.h"
 #include "base/sort_uint64.h"
@@ -240,8 +239,6 @@ copied_sections(PG_FUNCTION_ARGS)
 	ArrayType  *a = PG_GETARG_ARRAYTYPE_P(0);
 	text	   *b = PG_GETARG_TEXT_PP(1);
 	SectionSearch search;
-	MemoryContext work;
-	MemoryContext old;
 	ReadText	other;
 	Datum	   *sections;
 	bool	   *nulls;
@@ -259,16 +256,11 @@ copied_sections(PG_FUNCTION_ARGS)
 	search.document_share = argument_share("document_share",
 										   PG_GETARG_FLOAT8(5));
 	search.early = PG_GETARG_BOOL(6);
-	work = AllocSetContextCreate(CurrentMemoryContext, "neardup blocks",
-								 ALLOCSET_DEFAULT_SIZES);
-	old = MemoryContextSwitchTo(work);
 	deconstruct_array(a, TEXTOID, -1, false, TYPALIGN_INT, &sections, &nulls,
 					  &n);
 	text_read(&other, search.doccxt, b, search.k, false);
 	block_search_init(&search.blocks, other.shingles, other.nshingles, search.block - search.k + 1);
 	search_document(&search, (ReturnSetInfo *) fcinfo->resultinfo, sections,
 					nulls, n);
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(work);
 	return (Datum) 0;
 }

@@ -203,7 +203,7 @@ my @budgets = (
 	[ 2079, 2079, qw(planner statistics) ],
 	[ 4187, 4187, qw(guard) ],
 	[ 2891, 2891, qw(groups) ],
-	[ 4185, 4185, qw(passages) ],
+	[ 4155, 4155, qw(passages) ],
 	[ 563, 563, qw(evaluation) ]);
 my (@over, $total);
 my %lines = map { $_ => slurp("src/$_") =~ tr/\n// } keys %code;
@@ -222,7 +222,7 @@ foreach my $budget (@budgets)
 }
 is(join("\n", @over), '', 'every folder keeps its budget of lines');
 # The goals are 62,000 and 260.
-cmp_ok($total, '<=', 60639, 'the source keeps its budget of lines');
+cmp_ok($total, '<=', 60609, 'the source keeps its budget of lines');
 cmp_ok(scalar keys %lines, '<=', 212, 'and of files');
 
 done_testing();
