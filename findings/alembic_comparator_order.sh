@@ -6,10 +6,10 @@ python3 -m venv "$work/tools"; "$work/tools/bin/pip" install -q uv
 uv=$work/tools/bin/uv; export UV_CACHE_DIR=$work/cache
 with() { rm -rf "$work/v"; "$uv" venv -q "$work/v"; "$uv" pip install -q -p "$work/v" "$@"; }
 
-# Alembic 1.18 replaced the list of "schema" comparators by one with priorities, and set
-# its own up when autogenerate runs: a comparator of a third party that gives none then
-# runs before the tables are compared, and what it appends to the operations comes before
-# CREATE TABLE; up to 1.17 it came behind.
+# Alembic 1.18 replaced the list of "schema" comparators by one with priorities, and
+# registers its own when autogenerate runs: a third party's comparator without a priority
+# runs before the tables are compared, and its operations are before CREATE TABLE; up to
+# 1.17 they were after it.
 cat >"$work/t.py" <<'P'
 import alembic
 from alembic.autogenerate import comparators, produce_migrations

@@ -6,8 +6,8 @@ python3 -m venv "$work/tools"; "$work/tools/bin/pip" install -q uv
 uv=$work/tools/bin/uv; export UV_CACHE_DIR=$work/cache
 with() { rm -rf "$work/v"; "$uv" venv -q "$work/v"; "$uv" pip install -q -p "$work/v" "$@"; }
 
-# DuckDB 2.0 refuses the arrow of lambda functions, x -> x + 1, with a message that speaks of a
-# next release; lambda x: x + 1 works in 1.4 and 2.0.
+# DuckDB 2.0 refuses the arrow of lambda functions, x -> x + 1, with a message about the next
+# release; lambda x: x + 1 works in 1.4 and 2.0.
 cat >"$work/t.py" <<'P'
 import duckdb
 said = [duckdb.__version__]

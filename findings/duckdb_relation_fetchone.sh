@@ -6,8 +6,8 @@ python3 -m venv "$work/tools"; "$work/tools/bin/pip" install -q uv
 uv=$work/tools/bin/uv; export UV_CACHE_DIR=$work/cache
 with() { rm -rf "$work/v"; "$uv" venv -q "$work/v"; "$uv" pip install -q -p "$work/v" "$@"; }
 
-# In DuckDB 2.0 a relation of Python has no fetchone() any more, an AttributeError says so; a
-# connection still has it.  fetchall() is in both.
+# In DuckDB 2.0 a relation of Python has no fetchone() any more (AttributeError); a connection
+# still has it.  Both have fetchall().
 cat >"$work/t.py" <<'P'
 import duckdb
 relation = duckdb.sql('SELECT 1')

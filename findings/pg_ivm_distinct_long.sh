@@ -12,7 +12,7 @@ server() { # SETTING...
 ask() { psql -XqAt -F ' ' -c 'SET client_min_messages = warning' -c "$1" 2>&1; }
 
 # pg_ivm 1.17 makes a unique btree over all columns of a view with DISTINCT, so a value of more than a third of a page
-# is an error: of CREATE where it is there, of INSERT into the table where it comes later.
+# is an error: of CREATE for a stored row, of INSERT into the table for a later one.
 server
 ask 'CREATE EXTENSION pg_ivm; CREATE TABLE t (body text)'
 version=$(ask "SELECT current_setting('server_version') || ', pg_ivm ' || extversion FROM pg_extension WHERE extname = 'pg_ivm'")

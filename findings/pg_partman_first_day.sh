@@ -12,7 +12,7 @@ server() { # SETTING...
 ask() { psql -XqAt -F ' ' -c 'SET client_min_messages = warning' -c "$1" 2>&1; }
 
 # pg_partman 5.5.0 compares the control column as text: a date that is the first day of its partition is less than
-# that day with 00:00:00 behind it, stays in the default partition, and creating its partition fails.
+# that day with 00:00:00 appended, stays in the default partition, and creating its partition fails.
 server
 ask 'CREATE SCHEMA partman; CREATE EXTENSION pg_partman SCHEMA partman'
 moved() {

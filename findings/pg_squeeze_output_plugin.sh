@@ -11,9 +11,9 @@ server() { # SETTING...
 }
 ask() { psql -XqAt -F ' ' -c 'SET client_min_messages = warning' -c "$1" 2>&1; }
 
-# PostgreSQL 18.6 and its sisters load output plugins of logical decoding from a list only: pg_squeeze 1.9.4 fails
-# as installed.  The list is one of names: in quotes as a whole, as one writes it for shared_preload_libraries in
-# postgresql.conf, ALTER SYSTEM takes it for a single name, without an error.
+# PostgreSQL 18.6 and the other releases of its day load output plugins of logical decoding from a list only:
+# pg_squeeze 1.9.4 fails as installed.  ALTER SYSTEM takes a list that is quoted as a whole, as for
+# shared_preload_libraries in postgresql.conf, for a single name, without an error.
 server "shared_preload_libraries = 'pg_squeeze'" 'wal_level = logical'
 ask 'CREATE EXTENSION pg_squeeze'; ask 'CREATE TABLE t (id int PRIMARY KEY)'
 allow() { ask "ALTER SYSTEM SET output_plugin_libraries = $1"; ask 'SELECT pg_reload_conf()' >/dev/null; sleep 1; }

@@ -7,7 +7,7 @@ PGHOST=$(mktemp -d); old=/usr/lib/postgresql/17/bin new=/usr/lib/postgresql/18/b
 trap 'for v in old new; do ${!v}/pg_ctl -D "$PGHOST/$v" -m immediate stop >/dev/null 2>&1 || true; done; rm -rf "$PGHOST"' EXIT
 
 # PostgreSQL 17.12 keeps a version of each column, pg_attver, among the column's options.  pg_dump of 18.6, which is
-# older, writes it as an option of each column, which 18.6 refuses: also pg_upgrade, which dumps so, stops.
+# older, writes it as an option of each column, which 18.6 refuses: pg_upgrade, which uses pg_dump, fails, too.
 for v in old new; do
 	${!v}/initdb -D "$PGHOST/$v" -A trust -U postgres --no-sync >/dev/null
 	${!v}/pg_ctl -D "$PGHOST/$v" -o "-k $PGHOST -p ${#v}543$([ $v = old ] && echo 1 || echo 2) -c listen_addresses=" -l "$PGHOST/$v.log" -w start >/dev/null

@@ -3,8 +3,8 @@
 set -euo pipefail
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT; cd "$work"; chmod 755 .
 
-# A module that takes a row, built with the headers of PostgreSQL 15.20, does not load into 15.18: what was a macro
-# there is a function of the server.  One of 15.18 loads into both.  Needs gcc and a bookworm whose apt has 15.18
+# A module that reads a row, built with the headers of PostgreSQL 15.20, does not load into 15.18: a macro has become
+# a function of the server.  One of 15.18 loads into both.  Needs gcc and a bookworm whose apt has 15.18
 # (bookworm) and 15.20 (bookworm-security).
 cat >rows.c <<'C'
 #include "postgres.h"

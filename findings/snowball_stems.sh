@@ -7,7 +7,7 @@ uv=$work/tools/bin/uv; export UV_CACHE_DIR=$work/cache
 with() { rm -rf "$work/v"; "$uv" venv -q "$work/v"; "$uv" pip install -q -p "$work/v" "$@"; }
 
 # From Snowball 2.2 to 3.1 the stems of many languages change, those of others do not; "dutch"
-# is another algorithm, the old one is "dutch_porter".  No function tells the version.
+# is another algorithm, the old one is "dutch_porter".  No function returns the version.
 cat >"$work/t.py" <<'P'
 import snowballstemmer
 words = {'german': 'abbetteln', 'english': 'anthologist', 'dutch': 'aafje', 'swedish': 'aftonbladet',

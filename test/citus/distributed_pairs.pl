@@ -119,7 +119,7 @@ for my $measure (['jaccard', 'similarity(a.sig, b.sig)', 0.8],
 	is(rows_of("TABLE reference_$number"), $expected, 'with the same pairs');
 }
 is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_class WHERE relname ~ '^pairs_.*_[a-z]'}),
-	0, 'what was made on the way is gone');
+	0, 'intermediate tables are gone');
 
 # The result has more shards than nodes, fewer, or one; ids are texts, with names of any
 # kind

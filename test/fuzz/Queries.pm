@@ -631,7 +631,7 @@ sub _clusters
 	  . ($rule eq 'greedy' ? ' WHERE id = representative' : '');
 }
 
-# ------------------------------------------------------------------ making
+# ------------------------------------------------------------- generation
 
 # The reference plan
 my @nested_loop = (

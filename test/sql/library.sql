@@ -69,7 +69,7 @@ SELECT library_index_batch('papers');
 SELECT state FROM libraries WHERE name = 'papers';
 SELECT library_pause('papers', false);
 CALL library_index(batch => 70);
-SELECT name, documents, words, waiting, failed, state, progress, last_indexed <= now() AS told
+SELECT name, documents, words, waiting, failed, state, progress, last_indexed <= now() AS past
 FROM libraries ORDER BY name;
 SELECT count(*), count(DISTINCT document_id) FROM library_signature;
 

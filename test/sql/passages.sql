@@ -36,7 +36,7 @@ SELECT * FROM passages(:'a', 'alpha beta gamma delta x y z zeta eta theta iota k
 SELECT * FROM passages(:'a', 'alpha beta gamma delta x y z zeta eta theta iota kappa lambda', '', 4, 3);
 SELECT * FROM passages(:'a', 'alpha beta gamma delta zeta eta theta iota kappa lambda', '', 4, 0);
 SELECT * FROM passages(:'a', 'alpha beta gamma delta zeta eta theta iota kappa lambda', '', 4, 1);
--- what is in both passages is not counted twice
+-- words of both passages are not counted twice
 SELECT * FROM passages('a b c d e f', 'a b c d c d e f', '', 4, 2);
 -- An edit close to an end: the two words after it are fewer than a shingle, but hardly
 -- equal by chance

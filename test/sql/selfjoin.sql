@@ -142,7 +142,7 @@ CREATE FUNCTION verbose_lines(query text) RETURNS SETOF text LANGUAGE plpgsql AS
 BEGIN
     RETURN QUERY EXECUTE 'EXPLAIN (VERBOSE, COSTS OFF) ' || query;
 END $$;
-SELECT count(*) > 0 AS told
+SELECT count(*) > 0 AS read
 FROM verbose_lines('DELETE FROM changed b USING changed a WHERE near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id') line
 WHERE line ~ 'Output: .*tableoid';
 BEGIN;

@@ -7,7 +7,7 @@ CREATE DATABASE neardup_versions;
 CREATE SCHEMA near;
 CREATE EXTENSION neardup SCHEMA near;
 
-SELECT component, version ~ '^[0-9a-f.]+$' AS told FROM near.neardup_components()
+SELECT component, version ~ '^[0-9a-f.]+$' AS fits FROM near.neardup_components()
 WHERE component IN ('ICU', 'letters', 'stems of english', 'stems of russian') ORDER BY component COLLATE "C";
 SELECT count(*) AS differences FROM near.neardup_components() c
 FULL JOIN near.neardup_recorded_versions r USING (component, version) WHERE c IS NULL OR r IS NULL;

@@ -138,7 +138,7 @@ SELECT count(*), count(DISTINCT w), min(w), max(w) FROM unnest(neardup_words(rep
 SELECT array_agg(DISTINCT w) FROM generate_series(65500, 65560) n, unnest(neardup_words(repeat(' ', n) || 'wordя словоw')) w;
 
 -- Versions
-SELECT component, version ~ '\d' AS told FROM neardup_versions();
+SELECT component, version ~ '\d' AS fits FROM neardup_versions();
 
 -- Cached stems, more and more of them, are those computed again: each word twice, far
 -- from the first time and near

@@ -43,7 +43,7 @@ my $violations = $node->safe_psql(
 	CREATE TRIGGER guard AFTER INSERT ON near
 		FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8');
 	SELECT neardup_guard_check('near', 'guard')});
-is($violations, '2', 'rows that are near are counted at first');
+is($violations, '2', 'near rows are counted before the dump');
 
 my %definitions = (
 	'the recorded versions' => q(

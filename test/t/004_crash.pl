@@ -105,7 +105,7 @@ foreach my $round (1 .. $kills)
 	is(kill('KILL', $pid), 1, "backend $round: killed");
 	IPC::Run::finish($_) for @running;
 	$node->poll_query_until('postgres', undef, '')
-	  or die 'the server does not come back';
+	  or die 'the server does not restart';
 	check("backend $round");
 }
 

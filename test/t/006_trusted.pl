@@ -68,7 +68,7 @@ is( $node->safe_psql('d', q(SELECT evtowner FROM pg_event_trigger
 	'10', 'by an event trigger of the bootstrap superuser');
 ($status, $out, $err) = $node->psql('d', 'SELECT neardup_accept_versions()',
 	extra_params => [ '-U', 'bob' ]);
-like($err, qr/permission denied for table neardup_recorded_versions/, 'which no other role does');
+like($err, qr/permission denied for table neardup_recorded_versions/, 'another role may not');
 
 ($status, $out, $err) = $node->psql(
 	'd', q{
@@ -95,14 +95,14 @@ like($err, qr/ERROR:  23P01:/, 'the guard guards against another user');
 	GRANT SELECT ON library, library_document, library_queue, library_signature, library_change, libraries TO bob;
 	}, extra_params => [ '-U', 'alice' ], on_error_stop => 1);
 is("$status$err", '0', 'the owner of a library makes, fills, remakes and drops, and grants');
-like($out, qr{^paper/1$}m, 'and asks');
+like($out, qr{^paper/1$}m, 'and checks a document');
 
 ($status, $out, $err) = $node->psql(
 	'd', q{
 	SELECT c.address, documents
 	FROM library_check('One two three four five six.', 'papers') c JOIN libraries ON name = found_in;
 	}, extra_params => [ '-U', 'bob' ], on_error_stop => 1);
-is("$status$err|$out", '0|paper/1|1', 'another user asks what is granted');
+is("$status$err|$out", '0|paper/1|1', 'another user checks with a grant');
 ($status, $out, $err) = $node->psql('d', q{SELECT library_create('theirs')},
 	extra_params => [ '-U', 'bob' ]);
 like($err, qr/permission denied for table library/, 'and makes no library');

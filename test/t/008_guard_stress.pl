@@ -359,7 +359,7 @@ foreach my $table (qw(docs parts statements statement_scopes))
 	ok(kill_writer(), "backend of $table: killed");
 	($errors) = finish_writers($table, @running);
 	$node->poll_query_until('postgres', undef, '')
-	  or die 'the server does not come back';
+	  or die 'the server does not restart';
 	cmp_ok($errors->{lost}, '>', 0, "backend of $table: connections were lost");
 	check($table, "backend of $table");
 

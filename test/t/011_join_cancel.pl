@@ -258,7 +258,7 @@ foreach my $rule ('greedy', 'connected')
 		 'SELECT id, sig, id, 1 FROM docs WHERE id <= 10000 AND near_duplicate(sig, \$1, 0.6)', 0.6, rule => '$rule')");
 }
 
-cmp_ok($canceled, '>=', 70, 'most queries were canceled on their way');
+cmp_ok($canceled, '>=', 70, 'most queries were canceled before their end');
 
 $in = "\\q\n";
 $psql->finish;

@@ -96,7 +96,7 @@ foreach my $path (sort keys %includes)
 }
 my @twice = map { join(' and ', sort keys %{ $places{$_} }) }
   grep { keys %{ $places{$_} } > 1 } sort keys %places;
-is(join("\n", @twice), '', 'every name stands once');
+is(join("\n", @twice), '', 'every file name is used once');
 
 my %built = map { $_ => 1 } slurp('Makefile') =~ m{\bsrc/(\S+)\.o\b}g;
 my @unbuilt = grep { not $built{ s/\.c$//r } } grep { /\.c$/ }

@@ -138,7 +138,7 @@ unlike($read, qr/DIFFERS/, 'readers found what a sequential scan finds');
 like($node->safe_psql('postgres', 'SELECT count(*) FROM docs'), qr/^\d{3,}$/, 'there are rows');
 
 $node->safe_psql('postgres', 'VACUUM docs');
-is($node->safe_psql('postgres', $whole), 't', 'whole after VACUUM');
+is($node->safe_psql('postgres', $whole), 't', 'consistent after VACUUM');
 $node->wait_for_catchup($standby);
 my $same = q(SELECT count(*), count(d), min(d) FROM
 	(SELECT differs(i) AS d FROM generate_series(1, 9000, 450) i OFFSET 0) s);
@@ -150,7 +150,7 @@ foreach my $server ($node, $standby)
 $node->stop;
 $standby->promote;
 $standby->safe_psql('postgres', 'INSERT INTO docs (sig) SELECT make(i) FROM generate_series(1, 500) i');
-is($standby->safe_psql('postgres', $whole), 't', 'whole on the promoted standby');
+is($standby->safe_psql('postgres', $whole), 't', 'consistent on the promoted standby');
 $standby->stop;
 
 done_testing();

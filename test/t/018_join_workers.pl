@@ -1,6 +1,6 @@
 # 018_join_workers.pl
 #		A similarity join, or groups, by several processes of which one fails, is
-#		canceled or killed, in each phase: what is left of it is nothing.
+#		canceled or killed, in each phase: nothing remains of it.
 #
 # Portions Copyright (c) 2026, the neardup developers
 
@@ -261,7 +261,7 @@ sub kill_at
 	$session->{run}->finish;
 	like($session->{err}, qr/server closed the connection|terminating connection/, "$memory: killed at $place");
 	$node->poll_query_until('postgres', 'SELECT true')
-	  or die 'the server does not come back';
+	  or die 'the server does not restart';
 
 	# the control segment has a new name
 	my $left = left_over();

@@ -83,7 +83,7 @@ $primary->safe_psql('postgres', q{
 	  FROM generate_series(1, 3000) i));
 	UPDATE docs SET sig = sig WHERE id % 50 = 3});
 same_pages('flushed and merged');
-is($primary->safe_psql('postgres', q(SELECT count(*) > 0 FROM neardup_index_merges('docs_sig'))), 't', 'a merge in steps is under way');
+is($primary->safe_psql('postgres', q(SELECT count(*) > 0 FROM neardup_index_merges('docs_sig'))), 't', 'an incremental merge has begun');
 is($primary->safe_psql('postgres', q(SELECT count(*) > 1 FROM neardup_index_segments('docs_sig')
 	WHERE segment IS NOT NULL)), 't', 'there are several segments');
 $primary->safe_psql('postgres', 'DELETE FROM docs WHERE id % 7 = 3');

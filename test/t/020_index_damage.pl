@@ -135,7 +135,7 @@ change('more_bits', page_of_kind('more_bits', $filter), 'Q', $word, sub { shift(
 # The fields of the metapage after the segment's number, twice, and its postings
 my $meta = bytes('whole', 0, $size);
 my $place = index($meta, pack('QQQ', $owner, $owner, $postings));
-cmp_ok($place, '>', 0, 'the segment stands in the metapage');
+cmp_ok($place, '>', 0, 'the segment is in the metapage');
 # All indexes of a table have the same bytes there; rows and keys follow
 bytes('row_count', $place + 24, 4, "\xff" x 4);
 bytes('cut', 12, 4, pack('SS', 4000, 4000));
@@ -178,7 +178,7 @@ like(check('directory_key', 'false'), qr/not found by the directory/, 'a number 
 like(check('row_order', 'true'), qr/is another one in index/, 'the order of a row');
 like(check('row_spec', 'true'), qr/is another one in index/, 'the spec of a row');
 like(check($_, 'false'), qr/more rows or keys than it can have/, "what a segment has, $_") foreach qw(row_count key_count);
-is(check($_, 'true'), $_ eq 'whole' ? '3000' : '500', "the index $_ is whole") foreach qw(whole long_bits);
+is(check($_, 'true'), $_ eq 'whole' ? '3000' : '500', "the index $_ is consistent") foreach qw(whole long_bits);
 
 # Searches report a row with an invalid place, and do not read the table there
 foreach my $table (qw(blockless placeless))
@@ -220,15 +220,15 @@ like(check('older', 'true'), qr/is of version 3, not 4.*REINDEX/s, 'an index of 
 $node->safe_psql('postgres', 'DROP INDEX newer, older');
 $node->safe_psql('postgres', 'SET neardup.merge_postings = 2000; CALL grow()');
 is($node->safe_psql('postgres', q(SELECT count(*) > 0 FROM neardup_index_merges('merged'))), 't', 'merges have begun in it');
-is(check('merged', 'true'), '60', 'it is whole');
+is(check('merged', 'true'), '60', 'it is consistent');
 # Indexes work after a crash: the metapage is restored from the WAL
 $node->stop('immediate');
 $node->start;
 is($node->safe_psql('postgres', q(SELECT count(*) > 0 FROM neardup_index_merges('merged'))), 't', 'they are there after a crash');
-is(check('merged', 'true'), '60', 'it is whole after a crash');
+is(check('merged', 'true'), '60', 'it is consistent after a crash');
 $node->safe_psql('postgres', 'VACUUM growing');
-is($node->safe_psql('postgres', q(SELECT count(*) FROM neardup_index_merges('merged'))), '0', 'VACUUM does what is left');
-is(check('merged', 'true'), '60', 'it is whole after VACUUM');
+is($node->safe_psql('postgres', q(SELECT count(*) FROM neardup_index_merges('merged'))), '0', 'VACUUM finishes the merges');
+is(check('merged', 'true'), '60', 'it is consistent after VACUUM');
 $node->stop;
 
 done_testing();

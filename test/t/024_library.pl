@@ -126,12 +126,12 @@ foreach my $round (1 .. 4)
 	else
 	{
 		$node->poll_query_until('postgres', undef, '')
-		  or die 'the server does not come back';
+		  or die 'the server does not restart';
 	}
 	check("round $round");
 }
 is($killed, 3, 'three workers were killed');
-cmp_ok(waiting(), '>', 0, 'before they were ready');
+cmp_ok(waiting(), '>', 0, 'before the queue was empty');
 
 # After a cancel it continues, too
 my $before = waiting();
@@ -146,14 +146,14 @@ is( $node->safe_psql(
 	'a worker is cancelled');
 IPC::Run::finish($worker);
 check('cancelled');
-cmp_ok(waiting(), '>', 0, 'before it was ready');
+cmp_ok(waiting(), '>', 0, 'before the queue was empty');
 
 $node->safe_psql('postgres', q(SELECT setval('part', -1000000)));
 
 my @running = map { start_worker() } 1 .. $workers;
 IPC::Run::finish($_) for @running;
 check('afterwards');
-is(waiting(), 0, 'no document waits any more');
+is(waiting(), 0, 'the queue is empty');
 is( $node->safe_psql(
 		'postgres',
 		'SELECT count(*), count(DISTINCT (library_id, address)), count(*) FILTER (WHERE old) FROM written'),
@@ -168,7 +168,7 @@ is( $node->safe_psql(
 is( $node->safe_psql(
 		'postgres', q(SELECT name, state, progress FROM lib.libraries ORDER BY name)),
 	"papers|indexed|1.000\nwords|indexed|1.000",
-	'which is told');
+	'the view shows it');
 
 # Dump and restore
 $node->safe_psql('postgres', q(

@@ -140,7 +140,7 @@ sub replicate
 	pass('a generated column there stops it');
 	$node->safe_psql('subscriber', 'ALTER SUBSCRIPTION signatures DISABLE');
 	$node->poll_query_until('postgres', 'SELECT NOT active FROM pg_replication_slots')
-	  or die 'the subscription goes on';
+	  or die 'the subscription does not stop';
 	$node->safe_psql('subscriber', 'DROP SUBSCRIPTION signatures');
 	return;
 }
@@ -215,7 +215,7 @@ tool(
 			my ($done, $out) = run('pg_repack', split(/ /, $options), $database);
 			ok($done && $out !~ /ERROR|WARNING/, "pg_repack $options") or diag($out);
 		}
-		is($node->safe_psql($database, q{SELECT neardup_index_check('docs_sig')}), 2, 'the index is whole');
+		is($node->safe_psql($database, q{SELECT neardup_index_check('docs_sig')}), 2, 'the index is consistent');
 		like(printed($database, 'INSERT INTO docs (id, body) SELECT 9, body FROM docs WHERE id = 1'),
 			qr/near-duplicate row violates/, 'and the guard guards');
 	});

@@ -1,4 +1,4 @@
-"""A database for each file of tests, in the cluster that PGHOST and the like name."""
+"""A database for each file of tests, in the cluster of PGHOST and related variables."""
 
 import os
 import re

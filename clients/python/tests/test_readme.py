@@ -1,4 +1,4 @@
-"""Every block of README.md runs, and prints what stands below it."""
+"""Every block of README.md runs, and prints the block below it."""
 
 import os
 import re

@@ -102,7 +102,7 @@ def test_tables_are_those_of_the_source():
 
 
 def test_the_longest_analysis(conn):
-    """A hash of 129 bytes and more goes another way."""
+    """XXH3 of 129 bytes and more is another algorithm."""
     analysis = (
         "stop minlen=100 maxlen=255 digits=drop accents=fold script=devanagari repeats=number"
         " unit=sentence order=sorted k=1000 portuguese"

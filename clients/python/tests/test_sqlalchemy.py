@@ -285,7 +285,7 @@ def test_a_changed_guard(engine):
 
 
 def test_without_include_object_the_extension_s_table_is_dropped(engine):
-    """What Alembic does by itself, and why include_object is there."""
+    """Alembic without include_object, and the need for it."""
     with engine.connect() as connection:
         context = MigrationContext.configure(connection)
         dropped = [d[1].name for d in compare_metadata(context, MetaData()) if d[0] == "remove_table"]
