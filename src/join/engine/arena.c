@@ -16,24 +16,24 @@
  * newest of them.  README.md has why it is no dsa_area.
  */
 
-/* Unit of the segments of a large area. */
+/* Unit of segments of a large area. */
 #define WHOLE			((size_t) 1024 * 1024)
 
-/* The first segment, and up to where they are as large as all before. */
+/* Size of the first segment, and size of an area up to which each segment doubles it. */
 #define FIRST_SEGMENT	((size_t) 256 * 1024)
 #define DOUBLES_UP_TO	(2 * WHOLE)
 
 /*
- * Then they are a share of all before: small ones leave little unused, but the server has
- * only so many for all processes.
+ * Then segments are a share of all before: small ones leave little unused, but the number of
+ * segments of a server is limited.
  */
 #define MIN_SHARE		8
 #define SHARES_OF_ALL	16
 
-/* Pieces begin at a line of the cache, so that processes do not write to the same one. */
+/* Pieces begin at a cache line, so that no two processes write to one. */
 #define PIECE_ALIGN		PG_CACHE_LINE_SIZE
 
-/* Where the first piece of a segment is: the first place of all is none. */
+/* Offset of the first piece of a segment: the pointer 0 is invalid. */
 #define SEGMENT_START	PIECE_ALIGN
 
 size_t
@@ -82,7 +82,7 @@ shared_areas_attach(void *place, int nprocesses, int own, dsm_segment *parent)
 	areas->owner = CurrentResourceOwner;
 	for (int i = 0; i < nprocesses; i++)
 	{
-		/* in this order: for the first one memory may run out */
+		/* in this order: the first one may run out of memory */
 		on_dsm_detach(parent, release_area, PointerGetDatum(&areas->shared[i]));
 		pg_atomic_fetch_add_u32(&areas->shared[i].users, 1);
 	}
@@ -120,8 +120,8 @@ release_now(SharedArea *shared, dsm_segment *parent)
 }
 
 /*
- * To unmap and to free memory takes time: processes that end together do it at the same
- * time, each for its own area.
+ * It takes time to unmap and free memory: processes that end together do it at once, each for
+ * its own area.
  */
 void
 shared_areas_close(SharedAreas *areas, dsm_segment *parent)
@@ -254,8 +254,8 @@ typedef struct ArenaBlock
 } ArenaBlock;
 
 /*
- * An empty arena in the current memory context, whose first block has
- * block_size bytes, with its head: blocks fill what they are cut from.
+ * Initialize an empty arena in the current memory context; its first block has block_size
+ * bytes, head included.
  */
 void
 arena_init(Arena *arena, size_t block_size)
@@ -267,7 +267,7 @@ arena_init(Arena *arena, size_t block_size)
 	arena->first_block = arena->block_size = block_size;
 }
 
-/* Free spare blocks up to one of that size, and return that one; NULL: there is none. */
+/* Return a spare block of that size, freeing those before it; NULL: there is none. */
 static ArenaBlock *
 pop_spare(Arena *arena, size_t size)
 {
@@ -284,7 +284,7 @@ pop_spare(Arena *arena, size_t size)
 	return NULL;
 }
 
-/* A block of `size` bytes of data. */
+/* Allocate a block of `size` bytes of data. */
 static ArenaBlock *
 arena_block(Arena *arena, size_t size)
 {
@@ -303,7 +303,7 @@ arena_block(Arena *arena, size_t size)
 	return block;
 }
 
-/* `bytes` bytes, aligned to MAXALIGN and not initialised.  They belong to the arena. */
+/* Allocate bytes, aligned to MAXALIGN and not initialised, which the arena owns. */
 void *
 arena_alloc(Arena *arena, size_t bytes)
 {
@@ -319,7 +319,7 @@ arena_alloc(Arena *arena, size_t bytes)
 	}
 	if (block != NULL && bytes > arena->block_size / 4)
 	{
-		/* behind the newest block, which has room left */
+		/* after the newest block, which has room left */
 		ArenaBlock *own = arena_block(arena, bytes);
 
 		own->used = bytes;
@@ -335,14 +335,14 @@ arena_alloc(Arena *arena, size_t bytes)
 	return block->data;
 }
 
-/* The same, with the shared pointer to the bytes; of a private arena it means nothing. */
+/* As arena_alloc(), with the shared pointer, which is undefined for a private arena. */
 void *
 arena_alloc_shared(Arena *arena, size_t bytes, SharedPointer *pointer)
 {
 	char	   *piece = arena_alloc(arena, bytes);
 	ArenaBlock *block = arena->blocks;
 
-	/* the newest block, or else that of a large piece behind it */
+	/* the newest block, or the block of a large piece after it */
 	if (piece < block->data || piece >= block->data + block->size)
 		block = block->next;
 	*pointer = block->pointer + (piece - (char *) block);
@@ -375,7 +375,7 @@ arena_reset(Arena *arena)
 	arena->block_size = arena->first_block;
 }
 
-/* Clear memory; of gigabytes that takes longer than an interrupt may wait. */
+/* Clear memory, with checks for interrupts. */
 void
 clear_memory(void *place, size_t bytes)
 {
@@ -386,7 +386,7 @@ clear_memory(void *place, size_t bytes)
 	}
 }
 
-/* `bytes` zeros in the current context, to be freed with pfree(). */
+/* Allocate zeros in the current memory context, to be freed with pfree(). */
 void *
 alloc_zeros(size_t bytes)
 {

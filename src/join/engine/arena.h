@@ -13,8 +13,8 @@
 /* Shared memory that one process takes from its area, and all can see */
 
 /*
- * Where something is in the areas of all processes: the number of the segment, of
- * all those that there may be, then the place in it.  0 is no such place.
+ * A pointer into the areas of all processes: the number of the segment, then the offset in it.
+ * 0 is invalid.
  */
 typedef uint64 SharedPointer;
 
@@ -26,20 +26,18 @@ typedef uint64 SharedPointer;
 #define POINTER_OFFSET(pointer) \
 	((pointer) & ((UINT64CONST(1) << SEGMENT_SHIFT) - 1))
 
-/* The number of the area that it is in. */
+/* The number of its area. */
 #define POINTER_AREA(pointer)	((int) (POINTER_SEGMENT(pointer) / AREA_SEGMENTS))
 
-/*
- * A link between rows is an address or such a pointer: without room for that nothing is shared.
- */
+/* A link between rows is an address or a SharedPointer: if that is longer, nothing is shared. */
 #define CAN_SHARE_ROWS	(sizeof(void *) >= sizeof(SharedPointer))
 
-/* Segments of an area; as they grow with it, that is more than any machine has memory. */
+/* Maximum number of segments of an area; they grow, so no machine has as much memory. */
 #define AREA_SEGMENTS	128
 
 /*
- * The shared memory of one process.  Each has an area of its own: the system
- * clears memory while it allocates it, and no other process waits meanwhile.
+ * The shared memory of one process.  Each has its own, so that no process waits while the system
+ * clears memory for another one.
  */
 typedef struct SharedArea
 {
@@ -55,7 +53,7 @@ typedef struct SharedSegment
 	dsm_segment *mapping;
 } SharedSegment;
 
-/* The areas of all as this process sees them. */
+/* The areas of all processes as this process sees them. */
 typedef struct SharedAreas
 {
 	SharedArea *shared;
@@ -86,8 +84,8 @@ extern SharedAreas *shared_areas_attach(void *place, int nprocesses, int own,
 extern void shared_areas_detach(SharedAreas *areas);
 
 /*
- * No further process will attach.  Release all areas before the parent segment goes, and
- * free the own one if no other process reads it.
+ * No further process will attach: release all areas, and free the own one if no other process
+ * reads it.
  */
 extern void shared_areas_close(SharedAreas *areas, dsm_segment *parent);
 
@@ -100,7 +98,7 @@ extern void shared_areas_empty(SharedAreas *areas);
 /* Map the segment of a pointer. */
 extern char *shared_segment(SharedAreas *areas, SharedPointer pointer);
 
-/* The address of what is in one of the areas; NULL for an invalid pointer. */
+/* The address of a pointer; NULL if it is invalid. */
 static inline void *
 shared_at(SharedAreas *areas, SharedPointer pointer)
 {
@@ -113,7 +111,7 @@ shared_at(SharedAreas *areas, SharedPointer pointer)
 	return segment + POINTER_OFFSET(pointer);
 }
 
-/* The same if this process has mapped that segment; or else NULL. */
+/* The address of a pointer whose segment this process has mapped; NULL if it has not. */
 static inline void *
 shared_at_if_mapped(const SharedAreas *areas, SharedPointer pointer)
 {
@@ -122,7 +120,7 @@ shared_at_if_mapped(const SharedAreas *areas, SharedPointer pointer)
 	return segment == NULL ? NULL : segment + POINTER_OFFSET(pointer);
 }
 
-/* Allocate bytes, not initialised, that last as long as the area of this process. */
+/* Allocate bytes in the area of this process, not initialised. */
 extern void *shared_alloc(SharedAreas *areas, size_t bytes, SharedPointer *pointer);
 
 /* Memory that is allocated in small pieces and freed all at once */

@@ -3,15 +3,14 @@
  *		The search of a join whose sets are on disk: by chunks, by deferred candidates.
  *
  * Sets are read in chunks that fit into memory, and a chunk is indexed.  With a symmetric
- * measure its matches are in itself and after it, so that only sets that are after it and not
- * too large are read again to probe it.
+ * measure its matches are in itself and after it, so only sets after it that are not too large
+ * are read to probe it.
  *
- * Where an algorithm can find candidates by keys and bitmaps alone, chunks are of these: several
- * times as many sets fit into one, and a set that probes is prepared once.  A set without keys
- * has no match and is left out.  Candidates are collected in memory.  Once there are many, or the
- * search is over, they are sorted by the set that was found, and these sets are read in blocks.
- * The sets that found them are then read one after another, each once for a block in which it
- * has a candidate.  All reading goes forward and skips sets without a candidate.
+ * If an algorithm finds candidates by keys and bitmaps alone, chunks are of these: several
+ * times as many sets fit into one, and a set is prepared once.  A set without keys has no match
+ * and is skipped.  Candidates are collected in memory.  When there are many, and at the end, they
+ * are sorted by the found set, and these sets are read in blocks; for each block, the probing
+ * sets are read one after another.  All reading goes forward and skips sets without a candidate.
  */
 #include "postgres.h"
 
@@ -24,8 +23,8 @@
 #include "join/engine/spill.h"
 
 /*
- * Shares of the memory, in percent: of a chunk of keys; of pairs of candidates; of a
- * block of sets that are compared, while there is a chunk and after the last one.
+ * Percentages of memory: of a chunk of keys; of pairs of candidates; of a block of sets that
+ * are compared, before and after the last chunk.
  */
 #define DEFERRED_CHUNK_SHARE	62
 #define DEFERRED_PAIRS_SHARE	16
@@ -46,8 +45,8 @@ typedef struct KeyRecord
 typedef struct Deferred
 {
 	/*
-	 * The set that was found << 32 | the one that found it; of the block, the
-	 * one that found it << 32 | the place in the block.
+	 * Found set << 32 | probing set; in the current block, probing set << 32
+	 * | place in the block.
 	 */
 	uint64	   *pairs;
 	size_t		npairs;
@@ -143,8 +142,8 @@ next_set(SetJoin *join)
 }
 
 /*
- * Read the next set into the chunk, with the keys that are indexed: its bitmap, then values
- * and all keys, unless only keys are read.  False if none of its rows are indexed.
+ * Read the next set into the chunk: bitmap, values and keys; or bitmap and indexed keys.  False
+ * if it has no rows of an indexed side.
  */
 static bool
 load_set(SetJoin *join, JoinSet *set)
@@ -196,7 +195,7 @@ load_chunk(SetJoin *join)
 		JoinSet    *set;
 
 		CHECK_FOR_INTERRUPTS();
-		/* by small steps: the memory is missing for postings */
+		/* in small steps, to leave memory for postings */
 		if (join->search.nsets == chunks->max_sets)
 		{
 			chunks->max_sets += Max(chunks->max_sets / 8, 64);
@@ -218,8 +217,9 @@ load_chunk(SetJoin *join)
 }
 
 /*
- * Go to the first set that probes the chunk: its own first one, if only keys are in memory,
- * or the one after it; if the measure is not symmetric, the first of all that is large enough.
+ * Go to the first set that probes the chunk.  With a symmetric measure: its own first set, if
+ * only keys are in memory, or else the first one after it.  Otherwise: the first set of the file
+ * that is large enough.
  */
 static void
 begin_probes(SetJoin *join)
@@ -279,7 +279,7 @@ next_self(SetJoin *join)
 	return true;
 }
 
-/* Defer those candidates of the last probe that the bitmaps allow, however many. */
+/* Defer the candidates of the last probe whose bitmaps may match. */
 static void
 defer_candidates(SetJoin *join, const JoinSet *probing)
 {
@@ -295,7 +295,7 @@ defer_candidates(SetJoin *join, const JoinSet *probing)
 			continue;
 		Assert(set->key.low >= 0 && set->key.low <= PG_UINT32_MAX);
 		Assert(probing->key.low >= 0 && probing->key.low <= PG_UINT32_MAX);
-		/* at first, room for all that are compared at once */
+		/* allocate `full` pairs at first */
 		deferred->pairs = growing_reserve(deferred->pairs, &deferred->max_pairs,
 										  Max(deferred->npairs + 1, deferred->full),
 										  sizeof(uint64));
@@ -304,7 +304,7 @@ defer_candidates(SetJoin *join, const JoinSet *probing)
 	}
 }
 
-/* A set probes the chunk: its candidates are deferred or verified. */
+/* Probe the chunk by a set, and defer or verify its candidates. */
 static void
 probe_chunk(SetJoin *join, JoinSet *set, bool in_chunk)
 {
@@ -327,8 +327,8 @@ probe_chunk(SetJoin *join, JoinSet *set, bool in_chunk)
 }
 
 /*
- * The next set probes the chunk: of the chunk itself, if the measure is symmetric, and then of
- * those after it.  False if no further ones find anything.
+ * Probe the chunk by the next set: with a symmetric measure its own sets come first.  False if
+ * no further set can have a match.
  */
 static bool
 probe_next(SetJoin *join)
@@ -351,7 +351,7 @@ probe_next(SetJoin *join)
 	return true;
 }
 
-/* Compare deferred candidates, if there are any, and then go on. */
+/* Begin to compare the deferred candidates, if there are any. */
 static void
 begin_compare(SetJoin *join, bool last)
 {
@@ -393,7 +393,7 @@ read_set(SetFile *file, uint32 number)
 	return &file->set;
 }
 
-/* Read the next block, larger after the last chunk; false if there is none. */
+/* Read the next block of sets; false if there is none. */
 static bool
 next_block(SetJoin *join)
 {

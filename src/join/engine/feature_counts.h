@@ -1,6 +1,6 @@
 /*
- * feature_counts.h  *              Frequencies of the features of all sets, and a filter by the
- * features of one side.
+ * feature_counts.h
+ *		Frequencies of the features of all sets, and a filter by the features of one side.
  */
 #ifndef NEARDUP_FEATURE_COUNTS_H
 #define NEARDUP_FEATURE_COUNTS_H

@@ -85,7 +85,7 @@ extern void spillfile_read(SpillFile *file, uint64 offset, void *data, size_t le
 
 extern void spillfile_close(SpillFile *file);
 
-/* A reader at the file's beginning, with a buffer of that many bytes. */
+/* Create a reader at the beginning of the file, with a buffer of that size. */
 extern void spillreader_create(SpillReader *reader, SpillFile *file, size_t buffer);
 extern void spillreader_seek(SpillReader *reader, uint64 offset);
 extern uint64 spillreader_tell(const SpillReader *reader);

@@ -1,5 +1,7 @@
-/* search.c
- *		The inverted index of sets, and the interface of algorithms. */
+/*
+ * search.c
+ *		The inverted index of sets, and the interface of algorithms.
+ */
 #include "postgres.h"
 
 #include "miscadmin.h"

@@ -1,5 +1,7 @@
-/* search.h
- *		The inverted index of sets, and the interface of algorithms. */
+/*
+ * search.h
+ *		The inverted index of sets, and the interface of algorithms.
+ */
 #ifndef NEARDUP_SEARCH_H
 #define NEARDUP_SEARCH_H
 
@@ -375,8 +377,8 @@ typedef struct Algorithm
 
 	/*
 	 * Make the image that the postings of a set have in place of key and
-	 * position, and a second one for its note; false if they have none.
-	 * NULL: none have.
+	 * position, and a second one for its note; false if they have none. NULL:
+	 * none have.
 	 */
 	bool		(*image) (Search *search, const JoinSet *set, Posting *posting,
 						  uint64 *second);

@@ -14,13 +14,12 @@
 /*
  * Sorted runs of sets and rows on disk
  *
- * Sets are collected in memory.  When they have used it up they are sorted by their keys and
- * appended to a file as a run; identical ones of a run are written once.  In the end the runs
- * of all processes are merged, in shares of the keys, but the caller writes only where each set
- * is: values stay in their runs, and reading sets in the order of their keys reads each run
- * forward.  A sort that returns the sets themselves would write them twice.
+ * Sets are collected in memory.  When it is full they are sorted by their keys and appended to a
+ * file as a run; identical sets of a run are written once.  In the end the runs of all processes
+ * are merged in shares of the keys, but only the places of sets are written: values stay in
+ * their runs, and reading sets in the order of their keys reads each run forward.
  *
- * Each run that is read has a buffer: the more runs there are, the smaller are these.
+ * Each run has a buffer: the more runs there are, the smaller these are.
  */
 
 /* Bounds of the buffer of a run. */
@@ -32,7 +31,7 @@
 #define HEAD_ROW_BYTES(head)	((head)->row >> 1)
 #define HEAD_ROW_SIDE(head)		((JoinSide) ((head)->row & 1))
 
-/* Keys have a number in these bits; the others are the same for identical sets. */
+/* Bits of the number in a key; the others are equal for identical sets. */
 #define NUMBER_MASK		((uint64) PG_UINT32_MAX)
 
 /* The order of two records: a set comes before its further rows. */
@@ -101,7 +100,7 @@ setruns_new_key(SetRuns *runs, SetKey key)
 
 /* Writing */
 
-/* Note the key of the record that is written next, if it is time to. */
+/* Note the key of the next record, once every SAMPLE_BYTES. */
 static void
 take_sample(SetRuns *runs, SetKey key)
 {
@@ -137,10 +136,7 @@ flush_pending(SetRuns *runs)
 
 		CHECK_FOR_INTERRUPTS();
 
-		/*
-		 * a set that is identical to the one before becomes a further row of
-		 * that one
-		 */
+		/* a set that is identical to the last one becomes a further row of it */
 		if (set->values != NULL && last != NULL && same_hash(set->key, last->key) &&
 			memcmp(set->values, last->values, values_bytes(SETKEY_SIZE(set->key))) == 0)
 		{
@@ -208,7 +204,7 @@ first_run(const SetRuns *runs)
 	return &runs->runs[DatumGetUInt32(binaryheap_first(runs->heap))];
 }
 
-/* Open all published runs, with that many bytes for all buffers or the least possible. */
+/* Open all published runs, with `buffers` bytes for all buffers, or MIN_BUFFER for each. */
 static void
 open_all(SetRuns *runs, size_t buffers)
 {
@@ -230,7 +226,7 @@ is_before(SetKey key, SetKey border)
 	return compare_records(key, false, border, false) < 0;
 }
 
-/* Offset of a record of a run from which on one may come that is not before the border. */
+/* Offset in a run before the first record that is not before the border. */
 static uint64
 offset_before(const SetRuns *runs, const Run *run, SetKey border)
 {
@@ -268,7 +264,7 @@ read_head_from(const SetRuns *runs, Run *run, SetKey border)
 	return false;
 }
 
-/* The record of the first run has been read: go on to the next one. */
+/* Go to the next record of the first run. */
 static void
 advance(SetRuns *runs, Run *run)
 {
@@ -316,7 +312,7 @@ setruns_add(SetRuns *runs, SetKey key, const uint64 *values, JoinSide side,
 
 	if (!has_room(runs, bytes + set.row_bytes))
 		flush_pending(runs);
-	/* small sets before it may have made the array of sets large */
+	/* many small sets may have made the array large */
 	fits = has_room(runs, bytes + set.row_bytes);
 	if (!fits)
 		free_pending(runs);
@@ -509,7 +505,7 @@ setruns_end(SetRuns *runs, size_t buffer)
 		pfree(runs->samples);
 	runs->samples = NULL;
 	runs->nsamples = runs->max_samples = 0;
-	/* it may have had a large row */
+	/* it may be large */
 	if (runs->record.row != NULL)
 		pfree(runs->record.row);
 	memset(&runs->record, 0, sizeof(RunRecord));
@@ -523,7 +519,7 @@ setruns_read(SetRuns *runs, uint64 place, uint64 *values, uint32 n)
 	size_t		low = 0;
 	size_t		high = runs->nranges;
 
-	/* the run that has the place: each has a buffer of its own */
+	/* the run of the place */
 	while (high - low > 1)
 	{
 		size_t		middle = low + (high - low) / 2;
@@ -588,9 +584,8 @@ begin_rows(const SetFile *file, RowRange *ranges)
 }
 
 /*
- * Identical sets, and further rows of them, follow each other.  If two different sets had one
- * hash and copies of them came in turn, these would stay different sets, and be joined like any
- * others.
+ * Identical sets and their further rows follow each other.  If copies of two different sets with
+ * one hash alternate, they stay several sets, which are joined like any others.
  */
 void
 setfile_merge(SetFile *file, uint32 share, MergedShare *merged, SetCallback callback,

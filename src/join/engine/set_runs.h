@@ -106,15 +106,15 @@ typedef struct SetRuns
  */
 extern void setruns_create(SetRuns *runs, size_t max_bytes, const SpillStore *store);
 
-/* Write pending sets; from now on they take that much, at most max_bytes. */
+/* Write pending sets, and limit later ones to that memory, at most max_bytes. */
 extern void setruns_limit(SetRuns *runs, size_t bytes);
 
-/* The key with a new number in its last 32 bits, which no other process gives. */
+/* The key with a new number in its last 32 bits, which is unique among all processes. */
 extern SetKey setruns_new_key(SetRuns *runs, SetKey key);
 
 /*
- * Add a set of SETKEY_SIZE(key) values, or NULL for a further row of the set with that
- * key, or of none, which has the key zero.  Values and row are copied.
+ * Add a row with its set of SETKEY_SIZE(key) values.  NULL: a further row of the set with that
+ * key, or of none, with the key zero.  Values and row are copied.
  */
 extern void setruns_add(SetRuns *runs, SetKey key, const uint64 *values, JoinSide side,
 						const void *row, uint32 rowno, uint32 len);
@@ -124,7 +124,7 @@ typedef void (*SetCallback) (void *arg, const uint64 *values, uint32 n);
 extern void setruns_scan(SetRuns *runs, size_t buffer, uint32 max_values,
 						 SetCallback callback, void *arg);
 
-/* End adding: other processes can read the runs.  Reads are possible after imports. */
+/* End adding, so that all processes can import the runs. */
 extern void setruns_publish(SetRuns *runs, RunDirectory *directory);
 
 /*
@@ -133,25 +133,25 @@ extern void setruns_publish(SetRuns *runs, RunDirectory *directory);
  */
 extern void setruns_import(SetRuns *runs, int part, const RunDirectory *directory);
 
-/* All are imported: divide the keys into shares, the same in all processes. */
+/* Divide the keys into shares, the same in all processes, when all runs are imported. */
 extern void setruns_divide(SetRuns *runs, uint32 nshares);
 
 /*
- * Read a share in the order of keys; each set is followed by its further rows.  The key
+ * Begin to read a share in the order of keys; further rows follow their set.  And return the key
  * of the next record; false at the end.
  */
 extern void setruns_begin_share(SetRuns *runs, uint32 share);
 extern bool setruns_next_key(const SetRuns *runs, SetKey *key);
 
-/* Whether the next record is a set of these values, as many as it has, or a further row. */
+/* Whether the next record is a set of these values, or a further row. */
 extern bool setruns_next_is(SetRuns *runs, const uint64 *values);
 
 /* Read the next record, and its values unless `values` is NULL; valid until the next call. */
 extern const RunRecord *setruns_next(SetRuns *runs, uint64 *values);
 
 /*
- * All shares have been read: from now on values are read by their place, with a buffer of up
- * to `buffer` bytes for each run.  Returns the bytes of all buffers.
+ * Begin to read values by place, when all shares have been read, with up to `buffer` bytes for
+ * each run.  Returns the bytes of all buffers.
  */
 extern size_t setruns_end(SetRuns *runs, size_t buffer);
 extern void setruns_read(SetRuns *runs, uint64 place, uint64 *values, uint32 n);
@@ -210,9 +210,8 @@ extern void setfile_merge(SetFile *file, uint32 share, MergedShare *merged,
 						  SetCallback callback, void *arg);
 
 /*
- * All shares are merged, by some process: they are the sets of the file.  They will be
- * read with buffers of that size, and groups of rows up to max_group bytes loaded.
- * Returns the bytes of the buffers for values.
+ * Begin to read the sets, when all shares are merged, with buffers of that size; groups of rows
+ * up to max_group bytes are loaded.  Returns the bytes of the buffers for values.
  */
 extern size_t setfile_begin(SetFile *file, const MergedShare *shares, uint32 nshares,
 							size_t buffer, size_t max_group);
@@ -223,10 +222,10 @@ extern JoinSet *setfile_next(SetFile *file);
 /* Read the values of that set. */
 extern void setfile_read_values(SetFile *file);
 
-/* Read its rows into the arena, or note there where they are: if they have more bytes. */
+/* Read its rows into the arena, or only their range if they have more than max_bytes bytes. */
 extern void setfile_read_rows(SetFile *file, JoinSet *set, Arena *arena, size_t max_bytes);
 
-/* Read them, unless they are too many or have been read, until the next set is read. */
+/* Read its rows, unless they have been read, until the next set is read. */
 extern void setfile_load_rows(SetFile *file);
 
 /* Go to the set of that number. */

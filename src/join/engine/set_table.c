@@ -149,22 +149,19 @@ bitmaps_allow(const JoinSet *a, const JoinSet *b, uint32 need)
 /*
  * Values of sets that some process has stored, for all to use
  *
- * A set that is frequent in a table comes to all processes.  Each would copy its values,
- * and all but one of the copies would be useless once identical sets are collapsed.  To
- * get shared memory costs as much time as to fill it, so a process looks here first.
+ * A frequent set is added by all processes.  Each would copy its values, and all but one of the
+ * copies would be useless once identical sets are collapsed.  Allocating shared memory takes as
+ * long as filling it, so a process looks here first.
  *
- * The table has a fixed size.  A slot may be overwritten by another set, and two processes
- * may write one at the same time: values that are lost are stored twice, and found when
- * identical sets are collapsed (shared_sets.c).
+ * The table has a fixed size.  A slot may be overwritten by another set, and two processes may
+ * write one at the same time: lost values are stored twice, and found when identical sets are
+ * collapsed (shared_sets.c).
  */
 
-/* The table has at most this part of a join's memory. */
+/* The table has at most this share of a join's memory. */
 #define MEMORY_SHARE	64
 
-/*
- * Rows for each slot: less frequent sets gain little, and a table that fits into a cache
- * costs little.
- */
+/* Rows for each slot: rare sets gain little, and a small table fits into a cache. */
 #define ROWS_PER_SLOT	4
 
 #define MIN_SLOTS		UINT64CONST(512)
@@ -172,11 +169,14 @@ bitmaps_allow(const JoinSet *a, const JoinSet *b, uint32 need)
 /* Number of consecutive slots in which a set may be. */
 #define WAYS			4
 
-/* Bits of the hash in a slot, where no SharedPointer has any. */
+/* Bits of the hash in a slot, which no SharedPointer uses. */
 #define TAG_BITS		6
 #define TAG_SHIFT		(64 - TAG_BITS)
 
-/* The word before the values, until bitmaps are made: their number, and the set's. */
+/*
+ * The word before the values, until bitmaps are made: the number of values, and the number of
+ * the set.
+ */
 #define HEAD(values)		((values)[-1])
 #define HEAD_OF(n, number)	((uint64) (n) << 32 | (number))
 #define HEAD_VALUES(head)	((uint32) ((head) >> 32))
@@ -220,7 +220,7 @@ tag_of(SetKey key)
 	return (uint64) key.low >> TAG_SHIFT << TAG_SHIFT;
 }
 
-/* Where the values of a slot are, if they may be of that key. */
+/* The values of a slot, if they may be of that key. */
 static inline SharedPointer
 values_in(pg_atomic_uint64 *slot, SetKey key)
 {
@@ -296,12 +296,11 @@ shared_values_add(SharedValues *table, SetKey key, uint64 *values, uint32 n, uin
 /*
  * Identical sets become one
  *
- * Collections of near-duplicates consist of exact duplicates for the most part.  A hash table
- * over both sides of the join holds one copy of each distinct set, with the rows of either side
- * that carry it; the join is done on distinct sets and its pairs are multiplied out.
+ * Most near-duplicates are exact duplicates.  A hash table over both sides of the join holds one
+ * copy of each distinct set, with its rows of either side; the join is done on distinct sets.
  *
- * Sets are looked up by size and hash and compared element by element.  The hash is keyed with
- * a secret that is drawn for each join, so that no input can be made to crowd the table.
+ * Sets are looked up by size and hash and compared element by element.  The hash is keyed with a
+ * secret of the join, so that no input can be made to collide.
  */
 
 #define FIRST_SLOTS		1024
@@ -316,7 +315,7 @@ join_secret_draw(char *secret)
 				 errmsg("could not generate random values")));
 }
 
-/* An empty table, with that secret or, if it is NULL, one of its own. */
+/* Create an empty table, with that secret or, if it is NULL, a new one. */
 void
 settable_create(SetTable *table, const char *secret)
 {
@@ -345,7 +344,7 @@ settable_free(SetTable *table)
 	table->nslots = table->nsets = table->maxsets = 0;
 }
 
-/* Free all but the memory of the sets, and return that, with room for n. */
+/* Free all but the memory of the sets, and return that, resized for n sets. */
 JoinSet *
 settable_take_room(SetTable *table, uint32 n)
 {
@@ -356,7 +355,7 @@ settable_take_room(SetTable *table, uint32 n)
 	return room;
 }
 
-/* Bytes that the table takes. */
+/* Bytes of the table. */
 size_t
 settable_bytes(const SetTable *table)
 {
@@ -410,9 +409,9 @@ settable_grow(SetTable *table)
 }
 
 /*
- * The set of that key and those values.  If there is none yet, *found is false and a set
- * without rows is added, whose `values` the caller points to a copy of his own before the next
- * call.  The result is valid until the next call.
+ * Find the set of that key and values.  If there is none, *found is false and a set without rows
+ * is added, whose `values` the caller must set before the next call.  The result is valid until
+ * the next call.
  */
 JoinSet *
 settable_find(SetTable *table, SetKey key, const uint64 *values, uint32 n, bool *found)
@@ -446,9 +445,8 @@ settable_find(SetTable *table, SetKey key, const uint64 *values, uint32 n, bool 
 }
 
 /*
- * Sort the sets by size, those of one size in the order in which they were added, and forget
- * their hashes: what the join does next does not depend on the secret.  The order takes no
- * more memory than the slots, which are freed, took.
+ * Number the sets in the order of addition, and sort them by size and number, so that the join
+ * does not depend on the secret.  The slots have been freed.
  */
 void
 settable_sort(SetTable *table)
@@ -487,10 +485,9 @@ settable_sort(SetTable *table)
 /*
  * A ring of rows whose places in the table of sets are being prefetched
  *
- * To find the set of a row in a large table reads three places in memory one after another: the
- * slot, the set, and its values, none of which is in a cache.  So rows wait in a ring.  The
- * slot is prefetched when a row comes, the set some rows later, and its values some rows after
- * that; and so in the table of sets that other processes have stored.
+ * Finding the set of a row in a large table reads the slot, the set, and its values, none of
+ * which is in a cache.  So rows wait in a ring.  The slot is prefetched when a row is pushed, the
+ * set some rows later, and its values some rows after that; in the table of shared values, too.
  */
 
 /* Number of rows after which a row's set is prefetched, and then its values. */
@@ -519,7 +516,7 @@ row_before(const PrefetchRing *ring, uint32 before)
 	return &ring->slots[(ring->first + ring->n - 1 - before) % RING_ROWS].row;
 }
 
-/* The set that a row's set is compared with first, or NULL. */
+/* The first set that a row's set is compared with, or NULL. */
 static inline const JoinSet *
 first_set(const SetTable *table, const AddedRow *row)
 {

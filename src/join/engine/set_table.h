@@ -86,19 +86,19 @@ typedef struct SharedValues
 /* Bytes of a table for the sets of nrows rows, in a join that may use `memory`. */
 extern size_t shared_values_bytes(double nrows, size_t memory);
 
-/* Make an empty table in a place of `bytes` bytes. */
+/* Initialize an empty table of `bytes` bytes. */
 extern void shared_values_init(SharedValues *table, size_t bytes);
 
-/* Prefetch what is read first for a set of that key. */
+/* Prefetch the slots of that key. */
 extern void shared_values_fetch(SharedValues *table, SetKey key);
 
-/* A guess where its values are, or NULL; for prefetching only. */
+/* The probable place of its values, or NULL; for prefetching only. */
 extern const uint64 *shared_values_look(SharedValues *table, const SharedAreas *areas,
 										SetKey key);
 
 /*
- * Where n equal values of that key are, if some process has added them and they have not
- * been overwritten since; or else an invalid pointer.
+ * The place of equal values, if some process has added them and they have not been overwritten;
+ * or an invalid pointer.
  */
 extern SharedPointer shared_values_find(SharedValues *table, SharedAreas *areas, SetKey key,
 										const uint64 *values, uint32 n);
@@ -113,7 +113,7 @@ extern void shared_values_add(SharedValues *table, SetKey key, uint64 *values, u
 /* The number with which these values were added. */
 extern uint32 shared_values_number(const uint64 *values);
 
-/* The distinct sets of a similarity join, while rows come in */
+/* The distinct sets of a similarity join, while rows are added */
 
 typedef struct SetTable
 {
@@ -172,7 +172,7 @@ typedef struct PrefetchRing
 	SharedAreas *areas;
 } PrefetchRing;
 
-/* In the current memory context. */
+/* Create a ring in the current memory context. */
 extern void ring_create(PrefetchRing *ring, SharedValues *shared, SharedAreas *areas);
 
 static inline bool
@@ -188,10 +188,7 @@ ring_is_full(const PrefetchRing *ring)
 	return ring->n == RING_ROWS;
 }
 
-/*
- * Copy a row that is accepted into a ring that is not full, and prefetch what will be
- * read of the table for it and those before it.
- */
+/* Copy an accepted row into a ring that is not full, and prefetch for it and the rows before it. */
 extern void ring_push(PrefetchRing *ring, const SetTable *table, const AddedRow *row);
 
 /* Remove the oldest row, which is valid until the next one is pushed; NULL: none. */

@@ -15,26 +15,18 @@
 /*
  * The frequencies of features, which several processes count together
  *
- * There is one table of counters (feature_counts.c), in ranges.  A process notes the counters of
- * its features by range.  When it has many of a range, it raises them all at once, and
- * no other process raises any of that range meanwhile.  A range fits into a cache; the whole
- * table does not.
+ * There is one table of counters (feature_counts.c), in ranges.  A process collects the counters
+ * of its features by range.  When it has many of a range, it raises them under the lock of the
+ * range.  A range fits into a cache; the whole table does not.
  *
- * To allocate so much memory takes time.  One process does it, while the others note
- * what they will count.
- *
- * Counters for each process would have to be added up; and to raise those of all without
- * a lock, one after another, takes the memory as long as there are processes.
+ * Allocating so much memory takes time: one process does it, while the others collect.
  */
 
-/* Ranges that there are at the least, and bits of a counter's number in its range. */
+/* Least number of ranges, and most bits of a counter's number in its range. */
 #define MIN_RANGES_BITS	6
 #define MAX_RANGE_BITS		16
 
-/*
- * Counters that wait: as many as the range has, as it comes from another processor's cache
- * each time, but not next to nothing; and of all ranges.
- */
+/* Counters that wait: for a range as many as it has, within these bounds; together. */
 #define MIN_WAITING	256
 #define MAX_WAITING	((uint32) 8 * 1024 * 1024)
 
@@ -48,8 +40,7 @@ struct Counting
 {
 	SharedCounts *shared;
 	SharedAreas *areas;
-	TokenCounters counters;		/* without counts: this process does not know
-								 * yet where they are */
+	TokenCounters counters;		/* counts is NULL until they are found */
 	CountRange *ranges;
 	uint32		nranges;
 	int			range_bits;
@@ -68,8 +59,8 @@ shared_counts_init(SharedCounts *shared)
 }
 
 /*
- * Find the counters, or allocate memory for them.  Another process may be doing that: wait, or
- * do without.
+ * Find the counters, or allocate them.  If another process is allocating them, wait or leave
+ * them unset.
  */
 static void
 find_counters(Counting *counting, bool wait)
@@ -161,7 +152,7 @@ shared_counts_add(Counting *counting, const uint64 *values, uint32 n)
 		uint32		place = nwaiting[range];
 
 		CHECK_EVERY(i);
-		/* what is cut off are the bits of the range */
+		/* cuts off the bits of the range */
 		waiting[range * room + place] = counter;
 		nwaiting[range] = place + 1;
 		if (place + 1 == room)
@@ -208,30 +199,31 @@ shared_counts_attach(SharedCounts *shared, SharedAreas *areas, TokenCounters *co
 /*
  * The index of a similarity join that several processes make together
  *
- * Where the postings of a bucket belong depends on all sets before, and the places of keys are
- * all over the memory.  So postings are first distributed to shares of the buckets, each of which
- * is not much larger than a cache.  How many of them each share of the sets has for each share
- * of the buckets is counted beforehand: then processes know where to write, and a share
- * has its postings in the order of the sets, whichever process is first.  At last each share is put in
- * order of its buckets.
+ * The place of a bucket's postings depends on all earlier sets, and places of keys are
+ * scattered over memory.  So postings are first distributed to shares of the buckets, each not
+ * much larger than a cache.  The postings of each share of the sets for each share of the
+ * buckets are counted beforehand, so that each process knows where to write, and postings of a
+ * share are in the order of the sets.  Then each share is put in the order of its buckets.
  *
- * Such an index has all sets before the first one probes, and it is not changed any more; see
- * setindex_matches().
+ * All sets are in such an index before the first one probes; see setindex_matches().
  */
 
-/* Bits of the number of a share of the buckets. */
+/* Bits of the number of a share. */
 #define SHARE_BITS	6
 
-/* How many sets ahead keys are fetched into the cache. */
+/* Number of sets ahead of which keys are prefetched. */
 #define PASSES_AHEAD	8
 
-/* How many postings and places ahead the next ones of a share are: more than a line has. */
+/*
+ * Number of postings and places ahead of which those of a share are prefetched: more than a
+ * cache line has.
+ */
 #define POSTINGS_AHEAD	6
 #define PLACES_AHEAD	16
 
 /*
- * Where a posting belongs: the number of its bucket in the share, then bits that tell
- * its key, of which the last ones are its tag.
+ * The place of a posting: the number of its bucket in the share, then bits of its hash, the
+ * last of which are its tag.
  */
 #define PLACE_BUCKET(place)	((place) >> 5)
 #define PLACE_TAG(place)	((place) & (SHARED_TAGS - 1))
@@ -254,7 +246,7 @@ at(const SetJoin *join, SharedPointer pointer)
 }
 
 /*
- * Postings or else buckets have the room that there is if it is large enough, as to allocate
+ * Postings or else buckets reuse the room of the counters if it is large enough, as allocating
  * memory takes time.
  */
 void
@@ -301,7 +293,7 @@ share_start(const SetJoin *join, int share)
 	return (uint64) join->search.nsets * share / INDEX_SHARES;
 }
 
-/* A set of a share that ends there; the keys of those after it are prefetched. */
+/* A set of a share that ends at `end`; keys of later sets are prefetched. */
 static const JoinSet *
 share_set(const SetJoin *join, uint32 number, uint32 end)
 {

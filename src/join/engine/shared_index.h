@@ -29,10 +29,10 @@ typedef struct SharedCounts
 extern void shared_counts_init(SharedCounts *shared);
 
 /*
- * A process counts the features of some distinct sets: in the current memory context, with
- * counters of that shape.  They are counted once it has come to its end.  There each goes
- * through all ranges, and begins where its number says, so that they hardly wait for each
- * other.  The first to begin allocates the memory, in its area.
+ * Count the features of some distinct sets, in the current memory context, with counters of
+ * that shape; they are counted after shared_counts_end(), in which processes go through the
+ * ranges from different starts, to wait little.  The first process allocates the counters in its
+ * area.
  */
 typedef struct Counting Counting;
 extern Counting *shared_counts_begin(SharedCounts *shared, SharedAreas *areas,
@@ -41,11 +41,11 @@ extern Counting *shared_counts_begin(SharedCounts *shared, SharedAreas *areas,
 extern void shared_counts_add(Counting *counting, const uint64 *values, uint32 n);
 extern void shared_counts_end(Counting *counting, int process, int nprocesses);
 
-/* All have come to their end: one process brings the counters into their last shape. */
+/* Shrink the counters, by one process, when all have ended counting. */
 extern void shared_counts_fold(SharedCounts *shared, SharedAreas *areas,
 							   const TokenCounters *shape);
 
-/* The counters, which have been folded; the shape is given. */
+/* Attach to the folded counters; the shape is given. */
 extern void shared_counts_attach(SharedCounts *shared, SharedAreas *areas,
 								 TokenCounters *counters);
 
@@ -62,8 +62,7 @@ typedef struct SharedIndex
 	size_t		room_bytes;
 	SharedPointer buckets;		/* invalid: none is made together */
 	SharedPointer postings;
-	SharedPointer places;		/* number of the bucket of each posting,
-								 * wanted until all are where they belong */
+	SharedPointer places;		/* of each posting, until it is ordered */
 	SharedPointer notes;		/* of all sets, as in InvertedIndex */
 	uint32		tally[INDEX_SHARES][INDEX_SHARES];	/* postings by share of
 													 * the buckets, then of
@@ -71,8 +70,8 @@ typedef struct SharedIndex
 } SharedIndex;
 
 /*
- * All sets are prepared: allocate a part of the memory; count the postings of a share of the
- * sets, and note their tails; distribute them; put a share of the buckets in order.
+ * When all sets are prepared: allocate a part of the memory; count the postings of a share of
+ * the sets, and note their tails; distribute them; put a share of the buckets in order.
  */
 extern void shared_index_allocate(SetJoin *join, int part);
 extern void shared_index_count(SetJoin *join, int share);

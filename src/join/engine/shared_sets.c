@@ -2,24 +2,17 @@
  * shared_sets.c
  *		The sets of a similarity join that several processes prepare together.
  *
- * Each process adds some of the rows, and collapses equal sets, as one process alone does;
- * but sets and rows are in shared memory.  When all rows have been added, rows of a set whose
- * values another process has stored (set_table.c) are reassigned to that process.  Equal
- * sets that several processes have stored are collapsed in shares by their hashes, as far
- * as another process has marked them, too: most are in one process only.  The features are
- * counted (shared_index.c), and the sets are prepared where they are.  Within a phase, a
- * process claims one piece after another, of its own sets first.
+ * Each process adds a part of the rows, and collapses equal sets in shared memory.  When all
+ * rows have been added, rows of a set whose values another process has stored (set_table.c) are
+ * reassigned to that process.  Equal sets that several processes have stored are collapsed in
+ * shares of their hashes, if another process has marked them, too.  The features are counted
+ * (shared_index.c), and the sets are prepared in place.
  *
- * Sets are counted, prepared and numbered in the order in which they were added.  Near sets
- * have often been added together, and have the same counters and places in the index, which
- * are still in the cache then.
+ * Sets are counted, prepared and numbered in the order in which they were added: near sets were
+ * often added together, and have counters and index places that are still in the cache.
  *
- * Each process makes its own array of all sets, in an order that is the same for all.  The
- * index over it is made together, see shared_index.c, unless an algorithm has its own.
- *
- * A process that attaches later takes part in the phase that is running, or finds all sets
- * prepared.  If memory is full, sets go to disk, see spill.c.  If sets are not of one spec,
- * nothing is shared: each process emits its rows again, see join/node/join_shared.c.
+ * Each process makes its own array of all sets, in the same order.  The index over it is made
+ * together (shared_index.c), unless an algorithm has its own.
  */
 #include "postgres.h"
 
@@ -48,18 +41,18 @@ typedef struct SharedSet
 	uint32		nkeys;
 } SharedSet;
 
-/* Sets that are counted or prepared without asking for more. */
+/* Number of sets that a process claims at once to count or prepare them. */
 #define RUN		256
 
-/* Marks that a process has for each of its sets, at the least. */
+/* Least number of marks of a process for each of its sets. */
 #define MARKS_A_SET		16
 #define MARKS_A_WORD	64
 
-/* How many sets ahead one is fetched into the cache, and its values and a row. */
+/* Number of sets ahead of which a set is prefetched, and its values and a row. */
 #define FETCH_SET		8
 #define FETCH_VALUES	4
 
-/* How many sets ahead it is where the number of the owner's is, and then the owner's. */
+/* Number of sets ahead of which the number of the owner's set is prefetched, and then that set. */
 #define FETCH_NUMBER	12
 #define FETCH_OWNER		6
 
@@ -69,7 +62,7 @@ share_of(SetKey key)
 	return (uint64) key.high % SET_SHARES;
 }
 
-/* Which mark of a process a set has. */
+/* The mark of a set in a process. */
 static inline uint64
 mark_of(const SharedSetsPart *part, SetKey key)
 {
@@ -126,9 +119,9 @@ setjoin_sharable(const Algorithm *algorithm)
 }
 
 /*
- * Bytes that this process holds now and, if no process gets any more rows, will
- * hold: of shared memory what it has taken, and its part of the index, which has the
- * sets of all.  Counters are for all, too, but each has as many that wait.
+ * Bytes that this process holds now or later, if no process adds any more rows: its shared
+ * memory, its part of the index over the sets of all, and its part of the counters and those
+ * that wait.
  */
 size_t
 shared_bytes_held(SetJoin *join)
@@ -257,7 +250,7 @@ row_of(const SetJoin *join, uint64 link)
 	return row_at(join->areas, (const Row *) (uintptr_t) link);
 }
 
-/* The last row of a set, whose rows are links by JoinSide, on a side where it has any. */
+/* The last row of a set, whose rows are links by JoinSide, on a side where it has rows. */
 static Row *
 last_row(const SetJoin *join, const uint64 *rows, JoinSide side)
 {
@@ -274,7 +267,10 @@ last_row(const SetJoin *join, const uint64 *rows, JoinSide side)
 	return last;
 }
 
-/* Put the rows of a set, links by JoinSide, before those of another; others may do so, too. */
+/*
+ * Put the rows of a set, links by JoinSide, before those of another one; other processes may do
+ * so, too.
+ */
 static void
 prepend_rows(const SetJoin *join, pg_atomic_uint64 *links, const uint64 *rows)
 {
@@ -328,7 +324,7 @@ reassign_rows(SetJoin *join)
 	join->borrowed = NULL;
 }
 
-/* True if another process than the one of that number has a mark for the key, and so may have the set. */
+/* Whether a process other than number `part` has a mark for the key, and so may have the set. */
 static bool
 others_have_mark(const SetJoin *join, int part, SetKey key)
 {
@@ -350,7 +346,7 @@ others_have_mark(const SetJoin *join, int part, SetKey key)
 	return false;
 }
 
-/* List the sets of one process that another may have, too, by share. */
+/* List the sets of one process that others may have, by share. */
 static void
 list_suspects(SetJoin *join, int number)
 {
@@ -392,7 +388,7 @@ list_suspects(SetJoin *join, int number)
 	pfree(suspects);
 }
 
-/* Fetch some of those n sets that come next. */
+/* Prefetch some of the next n sets. */
 static void
 fetch_ahead(const SetJoin *join, SharedSet *sets, const uint32 *numbers, uint32 n)
 {
@@ -408,7 +404,7 @@ fetch_ahead(const SetJoin *join, SharedSet *sets, const uint32 *numbers, uint32 
 	}
 }
 
-/* Collapse the sets of one process in a share, where `kept` are those of the table. */
+/* Collapse the sets of one process in a share; `kept` are the sets of the table. */
 static void
 collapse_part(SetJoin *join, int share, const SharedSetsPart *part,
 			  SetTable *table, SharedSet **kept)
@@ -442,7 +438,7 @@ collapse_part(SetJoin *join, int share, const SharedSetsPart *part,
 	}
 }
 
-/* STEP_COLLAPSE: makes identical sets of a share one. */
+/* STEP_COLLAPSE: collapse identical sets of a share. */
 static void
 collapse_sets(SetJoin *join, int share)
 {
@@ -462,7 +458,7 @@ collapse_sets(SetJoin *join, int share)
 	pfree(kept);
 }
 
-/* Do a phase in the shares that no other process has claimed, and in the runs of sets. */
+/* Claim shares of a step, and do it. */
 static void
 do_shares(SetJoin *join, SharedStep step, uint32 nshares,
 		  void (*work) (SetJoin *join, int share))
@@ -475,8 +471,8 @@ do_shares(SetJoin *join, SharedStep step, uint32 nshares,
 }
 
 /*
- * Do a step with the next sets of some process that no other process has claimed; those of this
- * process come first, as their memory is mapped already.
+ * Claim runs of sets for a step, and do it; those of this process come first, as their memory
+ * is mapped.
  */
 typedef void (*RunCallback) (SetJoin *join, SharedSet *sets, uint32 n, void *arg);
 
@@ -502,7 +498,7 @@ shared_values(const SetJoin *join, const SharedSet *set)
 	return set_values(at(join, set->place), SETKEY_SIZE(set->key));
 }
 
-/* The shape that the counters of all processes have until they are folded. */
+/* The shape of the shared counters until they are folded. */
 static TokenCounters
 counters_of_all(const SetJoin *join)
 {
@@ -529,7 +525,7 @@ count_run(SetJoin *join, SharedSet *sets, uint32 n, void *counting)
 	}
 }
 
-/* Prepare a set in its place.  Returns the number of postings that it will have. */
+/* Prepare a set in its place. Returns its number of postings. */
 static uint32
 prepare_set(SetJoin *join, SharedSet *shared)
 {
@@ -538,7 +534,7 @@ prepare_set(SetJoin *join, SharedSet *shared)
 
 	set.size = set.nvalues = SETKEY_SIZE(shared->key);
 	set.values = shared_values(join, shared);
-	/* algorithms ask on which sides there are rows, not for rows */
+	/* algorithms check on which sides there are rows, but read none */
 	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
 		set.rows[side] = (Row *) (uintptr_t) pg_atomic_read_u64(&shared->rows[side]);
 	setjoin_prepare(join, &set);
@@ -637,10 +633,7 @@ shared_sets_prepare(SetJoin *join)
 	prepend_rows(join, shared->empty, empty);
 	reassign_rows(join);
 
-	/*
-	 * a process that attaches when the counters are no more there knows their
-	 * number
-	 */
+	/* the number of used counters is known after the counters are freed */
 	if (join->algorithm->ordered && BarrierPhase(barrier) > STEP_PREPARE)
 		join->search.counters.used = pg_atomic_read_u64(&shared->counts.used);
 	for (int step = BarrierPhase(barrier); step < STEP_READY; step++)
@@ -653,7 +646,7 @@ shared_sets_prepare(SetJoin *join)
 		{
 			TokenCounters shape = counters_of_all(join);
 
-			/* the index gets the memory of the counters after them */
+			/* the index reuses the memory of the counters */
 			shared_counts_fold(&shared->counts, join->areas, &shape);
 			shared->index.room = shared->counts.counts;
 			shared->index.room_bytes = shape.bytes;
@@ -664,7 +657,7 @@ shared_sets_prepare(SetJoin *join)
 
 /* Sets by size */
 
-/* Where the sets of each size begin in the array of all, by size. */
+/* The first place of each size in the array of all sets. */
 static uint32 *
 size_starts(SetJoin *join)
 {

@@ -1,6 +1,6 @@
 /*
  * shared_sets.h
- *		The sets of a similarity join that several processes make ready together.
+ *		The sets of a similarity join that several processes prepare together.
  */
 #ifndef NEARDUP_SHARED_SETS_H
 #define NEARDUP_SHARED_SETS_H
@@ -11,16 +11,16 @@
 #include "join/engine/shared_index.h"
 #include "join/engine/spill.h"
 
-/* Shares of the sets, by their hashes, and of whatever else is divided. */
+/* Number of shares of the sets, by their hashes, and of other work. */
 #define SET_SHARES	64
 
 /* Phases of the barrier. */
 typedef enum SharedStep
 {
 	STEP_READ,					/* each process adds rows */
-	STEP_SUSPECT,				/* rows of sets that another has stored are
-								 * handed over; which of its sets another may
-								 * have stored, too */
+	STEP_SUSPECT,				/* reassign rows of sets that others have
+								 * stored; list sets that others may have
+								 * stored, too */
 	STEP_COLLAPSE,				/* identical sets of several become one */
 	STEP_COUNT,					/* features */
 	STEP_FOLD,					/* the counters, by one process */
@@ -33,7 +33,7 @@ typedef enum SharedStep
 	STEP_READY,
 } SharedStep;
 
-/* Where rows and sets go when shared memory does not do. */
+/* Where rows and sets go if shared memory is full. */
 typedef enum Fallback
 {
 	IN_MEMORY,
@@ -58,7 +58,7 @@ typedef struct SharedSetsPart
 								 * then */
 	uint64		different;		/* features, about, at the most */
 	uint32		n;				/* of the sets whose values it has stored: */
-	SharedPointer sets;			/* SharedSets, in the order in which they came */
+	SharedPointer sets;			/* SharedSets, in the order of addition */
 	SharedPointer marks;		/* a bit for each by its hash, of 2^mark_bits */
 	int			mark_bits;
 	SharedPointer suspects;		/* numbers of those that another may have, by
@@ -71,7 +71,7 @@ typedef struct SharedSets
 {
 	Barrier		barrier;
 	pg_atomic_uint32 fallback;	/* Fallback */
-	pg_atomic_uint32 nreturned; /* processes that hold no more sets in memory */
+	pg_atomic_uint32 nreturned; /* processes that have freed their sets */
 	pg_atomic_uint32 taken[STEP_READY]; /* work that is claimed, by step */
 	SharedCounts counts;		/* of features, until sets are prepared */
 	pg_atomic_uint64 empty[2];	/* links to rows without features */
@@ -95,7 +95,7 @@ extern void shared_publish_totals(SetJoin *join);
 /* Bytes that this process holds, and will hold if no process adds any more rows. */
 extern size_t shared_bytes_held(SetJoin *join);
 
-/* Make this process's array of all prepared sets, in order of size, if there is none. */
+/* Create this process's array of all prepared sets, in order of size. */
 extern void shared_gather(SetJoin *join);
 
 #endif							/* NEARDUP_SHARED_SETS_H */

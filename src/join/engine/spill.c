@@ -18,17 +18,17 @@
 #include "join/engine/shared_sets.h"
 #include "join/engine/spill.h"
 
-/* Bits of its own hash that a set keeps in the first part of its key. */
+/* Bits of the hash of a set in the first part of its key. */
 #define OWN_HASH_BITS	10
 
 /*
- * Shares of the memory for pending sets, in percent: while the sets that were added
- * before are in memory, too, and afterwards.
+ * Percentages of memory for pending sets, while the sets that were added before are still in
+ * memory, and afterwards.
  */
 #define FIRST_SHARE		16
 #define PENDING_SHARE	64
 
-/* Shares of the keys for each process: of more, runs would be read in smaller pieces. */
+/* Shares of the keys for each process; with more, runs would be read in smaller pieces. */
 #define SHARES_PER_PROCESS	4
 
 void
@@ -181,7 +181,7 @@ spill_publish(SetJoin *join)
 	setruns_publish(&join->spill->file.runs, &part->runs);
 }
 
-/* Import the runs of all, and count what all have added as added by this process. */
+/* Import the runs of all processes, and add up their counts. */
 static void
 import_runs(SetJoin *join)
 {
@@ -191,7 +191,7 @@ import_runs(SetJoin *join)
 	{
 		const SpillPart *part = part_of(join, i);
 
-		/* a process that attached later has none */
+		/* a process that attached later has no runs */
 		if (part->runs.bytes == 0)
 			continue;
 		join->totals.nfeatures += part->nfeatures;
@@ -203,8 +203,8 @@ import_runs(SetJoin *join)
 }
 
 /*
- * The part of the memory that counters may have.  Where they are freed before there is a
- * chunk it is larger: the fewer features share a counter, the fewer candidates there are.
+ * Memory for counters; more if they are freed before the first chunk: the fewer features share
+ * a counter, the fewer candidates there are.
  */
 static size_t
 counters_memory(const SetJoin *join)
@@ -224,7 +224,7 @@ count_merged(void *arg, const uint64 *values, uint32 n)
 		setjoin_count(join, values, n);
 }
 
-/* Merge shares until all are claimed, and count the features of these. */
+/* Claim and merge shares, and count their features. */
 void
 spill_merge(SetJoin *join)
 {
@@ -258,7 +258,7 @@ spill_merge(SetJoin *join)
 		join->search.stats.disk += spillfile_publish(&spill->file.rows[side]);
 }
 
-/* All shares are merged: one process brings the counters of all into their last shape. */
+/* Shrink the counters of all processes, when all shares are merged. */
 void
 spill_fold(SetJoin *join)
 {
@@ -270,7 +270,7 @@ spill_fold(SetJoin *join)
 	shared_counts_fold(&join->params.shared->counts, join->params.areas, &counters);
 }
 
-/* Use the counters of all sets. */
+/* Attach to the counters of all sets. */
 static void
 use_counters(SetJoin *join)
 {
@@ -282,8 +282,8 @@ use_counters(SetJoin *join)
 }
 
 /*
- * All shares are merged: prepare to read the sets.  All processes give chunks the same
- * memory: they claim probes from one counter, in the order of the chunks.
+ * Prepare to read the sets, when all shares are merged.  Chunks must be the same in all
+ * processes, which claim probes in their order.
  */
 static void
 begin_reading(SetJoin *join)
@@ -291,7 +291,7 @@ begin_reading(SetJoin *join)
 	SetFile    *file = &join->spill->file;
 	size_t		max_group = join->params.memory / 16;
 
-	/* what is compared later is read from many places of the files */
+	/* deferred candidates are read from many places of the files */
 	size_t		buffer = join->spill->by_keys ? BLCKSZ : setjoin_buffer(join);
 	size_t		values;
 

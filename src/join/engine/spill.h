@@ -22,7 +22,7 @@ typedef struct SpillPart
 	uint32		max_features;	/* of a set */
 } SpillPart;
 
-/* Work on disk that processes divide, and its results. */
+/* Work on disk that processes divide, with its results. */
 typedef struct SpillShares
 {
 	pg_atomic_uint32 sets_taken;	/* shares of the keys that some process
@@ -50,7 +50,7 @@ typedef struct Spill
 
 extern void spill_shares_init(SpillShares *shares);
 
-/* Go to disk with all that is in memory, which is freed unless it is shared. */
+/* Go to disk: write all sets in memory, and free them unless they are shared. */
 extern void spill_begin(SetJoin *join);
 
 /* Add a row and its set; a row without features has the key zero. */
@@ -58,23 +58,23 @@ extern void spill_add(SetJoin *join, JoinSide side, SetKey key, const uint64 *va
 					  const void *row, uint32 rowno, uint32 len);
 
 /*
- * The phases, each of which begins when all processes have ended the one before: publish
- * the runs; merge shares of all; fold the counters, by one of several processes; write keys
- * of shares of the sets, if by_keys.  Then the sets can be read.
+ * The phases; each begins when all processes have ended the previous one: publish the runs;
+ * merge shares; shrink the counters, by one of several processes; write the keys of shares of
+ * the sets, if by_keys.  Then the sets can be read.
  */
 extern void spill_publish(SetJoin *join);
 extern void spill_merge(SetJoin *join);
 extern void spill_fold(SetJoin *join);
 extern void spill_write_keys(SetJoin *join);
 
-/* Emit all rows that this process has added, and their sets, instead. */
+/* Emit all rows that this process has added, with their sets. */
 extern void spill_return_rows(SetJoin *join, RowCallback callback, void *arg);
 
 extern void spill_end(SetJoin *join);
 
 /* disk_search.c: the search, by chunks of sets or of their keys */
 
-/* The set file is complete; `fixed` bytes of the join's memory are used otherwise. */
+/* Create the state of the search; `fixed` bytes of the join's memory are used otherwise. */
 extern void chunks_create(SetJoin *join, size_t fixed);
 
 /* Write the keys of a prepared set. */
