@@ -116,7 +116,7 @@ BEGIN
         seed := seed + 2;
         IF seed = 16 THEN
             RAISE EXCEPTION 'hashes of different signatures are equal'
-                USING ERRCODE = 'program_limit_exceeded', DETAIL = 'They were with each of 8 seeds.',
+                USING ERRCODE = 'program_limit_exceeded', DETAIL = 'This happened with each of 8 seeds.',
                       HINT = 'Signatures that were made for that purpose are among them; join the table with itself instead.';
         END IF;
     END LOOP;
@@ -208,9 +208,9 @@ BEGIN
             USING ERRCODE = 'unique_violation', DETAIL = format('%s sets were looked up by id, and %s found.', nsets, found),
                   HINT = 'Take a column that has another value in each row.';
     ELSIF least(found, unchanged) < nsets THEN
-        RAISE EXCEPTION 'rows of % were changed while their pairs were looked for', source_table
+        RAISE EXCEPTION 'rows of % changed during the search for their pairs', source_table
             USING ERRCODE = 'serialization_failure',
-                  DETAIL = format('Of %s sets that were read first %s were there again.', nsets, least(found, unchanged)),
+                  DETAIL = format('Of %s sets, %s were read again with the same signature.', nsets, least(found, unchanged)),
                   HINT = 'Call neardup_pairs() once more, or in a transaction of isolation level REPEATABLE READ.';
     END IF;
 
@@ -324,7 +324,7 @@ BEGIN
                   HINT = 'Take a column of another type, or a view that has the id as text.';
     ELSIF id_type IS NULL OR sig_type IS NULL THEN
         RAISE EXCEPTION '"%" has no column "%"', source_name, CASE WHEN id_type IS NULL THEN id ELSE sig END
-            USING ERRCODE = 'undefined_column', HINT = 'Of an expression make a generated column, or a view.';
+            USING ERRCODE = 'undefined_column', HINT = 'For an expression create a generated column, or a view.';
     END IF;
     -- accept a domain over signature
     base := sig_type;
@@ -369,7 +369,7 @@ BEGIN
         IF octet_length(name) > current_setting('max_identifier_length')::int THEN
             RAISE EXCEPTION 'name "%" is too long', name
                 USING ERRCODE = 'name_too_long',
-                      DETAIL = format('A name has %s bytes at most; the tables that are made on the way have the result''s name with an ending.',
+                      DETAIL = format('A name has %s bytes at most; names of intermediate tables are the result''s name and an ending.',
                                       current_setting('max_identifier_length')),
                       HINT = 'Give the result a shorter name, and rename it afterwards.';
         END IF;

@@ -56,7 +56,7 @@ BEGIN
     END IF;
     RAISE EXCEPTION 'library "%" keeps its number, method and analysis', OLD.name
         USING ERRCODE = 'object_not_in_prerequisite_state',
-              DETAIL = 'Its signatures and statistics were made with these.',
+              DETAIL = 'Its signatures and statistics depend on them.',
               HINT = 'Make another one with library_create(), and add the documents to it.';
 END $$;
 COMMENT ON FUNCTION @extschema@.library_keep() IS 'trigger function that protects a library''s method, analysis and signatures';
@@ -252,7 +252,7 @@ BEGIN
     END IF;
     IF found IS NULL THEN
         RAISE EXCEPTION 'there is no library "%"', name
-            USING ERRCODE = 'undefined_object', HINT = 'The view libraries lists them; library_create() makes one.';
+            USING ERRCODE = 'undefined_object', HINT = 'The view libraries lists them; library_create() creates one.';
     END IF;
     RETURN found;
 END $$;
@@ -265,7 +265,7 @@ AS $$
 BEGIN
     IF (SELECT count(*) = 0 FROM @extschema@.library l WHERE l.id = number) THEN
         RAISE EXCEPTION 'library "%" has been dropped meanwhile', name
-            USING ERRCODE = 'undefined_object', HINT = 'The view libraries lists those that are there.';
+            USING ERRCODE = 'undefined_object', HINT = 'The view libraries lists the libraries.';
     END IF;
 END $$;
 COMMENT ON FUNCTION @extschema@._library_require_still(text, int) IS 'raises an error if a library was dropped during the wait for its lock';
@@ -638,7 +638,7 @@ BEGIN
     IF failed IS NOT NULL THEN
         RAISE EXCEPTION 'statistics and signatures of libraries could not be brought up to date: %', failed
             USING ERRCODE = code, DETAIL = reasons,
-                  HINT = 'The queue is done, and so are all other libraries. Call library_index() again when the reason is gone.';
+                  HINT = 'The queue is done, and so are all other libraries. Call library_index() again when the cause is removed.';
     END IF;
 END $$;
 COMMENT ON PROCEDURE @extschema@.library_index(text, int, double precision) IS 'indexes the queue, in batches that commit';

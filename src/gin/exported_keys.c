@@ -124,7 +124,7 @@ refuse_keys(const Signature *sig, double threshold, Measure measure)
 			 errmsg("%s signatures have no candidate keys at threshold %g",
 					method->name, threshold),
 			 by_value ?
-			 errhint("Take the measure \"jaccard\", which asks for the rule of the method, or exact sets.") :
+			 errhint("Take the measure \"jaccard\", which applies the method's rule, or exact sets.") :
 			 errhint("Take a higher threshold, or exact sets.")));
 }
 

@@ -58,7 +58,7 @@ require_ordered(const SignatureSpec *spec)
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("frequent features of %s signatures do not matter",
 					method_info(spec->method)->name),
-			 errdetail("An index has keys of their own for them, which are in no order."),
+			 errdetail("An index has other keys for them, which are in no order."),
 			 errhint("Create the index without the option \"frequent\".")));
 }
 

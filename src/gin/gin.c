@@ -446,7 +446,7 @@ notice_every_row(FunctionCallInfo fcinfo, const GinSignatureOptions *options,
 	fcinfo->flinfo->fn_extra = unconstify(char *, &noticed);
 	share = floor(gin_implied_share(query->measure, query->threshold) * 100) / 100;
 	ereport(NOTICE,
-			(errmsg("index look-up at threshold %g goes through every row",
+			(errmsg("index look-up at threshold %g reads every row",
 					query->threshold),
 			 errdetail("The index was built for resemblances from %g.",
 					   options->threshold),
