@@ -12,8 +12,8 @@
  *
  * Its arguments are the column to be filled, an expression, and the columns
  * that the expression reads, which are all that it can see of the row.  It is
- * computed on INSERT, and on UPDATE where a column that it reads is assigned or
- * has another value than before, or where the filled column is assigned.
+ * computed on INSERT, and on UPDATE if a column that it reads is assigned or changed,
+ * or if the filled column is assigned.
  *
  * Names in the expression are looked up in the schemas of the extension and of
  * the table, never in the inserter's search_path.  It runs with the inserter's rights.
@@ -39,12 +39,12 @@ typedef struct Fill
 	AttrNumber	target;			/* column to be filled */
 	int			nsources;
 	AttrNumber *sources;		/* columns that the expression reads */
-	GuardValue	inputs;			/* these columns as a set */
-	Oid		   *types;			/* theirs */
-	char	   *query;			/* that computes it */
-	char	   *path;			/* search_path for that */
+	GuardValue	inputs;			/* the same columns as a set */
+	Oid		   *types;			/* types of these columns */
+	char	   *query;			/* query that computes the expression */
+	char	   *path;			/* search_path of the query */
 	SPIPlanPtr	plan;			/* NULL: none yet */
-	MemoryContextCallback callback; /* frees it */
+	MemoryContextCallback callback; /* frees the plan */
 } Fill;
 
 static void
@@ -56,7 +56,7 @@ usage_error(const char *message, const char *hint)
 			 errhint("%s", hint)));
 }
 
-/* Raise an error unless the function is used as it must be. */
+/* Raise an error unless the trigger is defined correctly. */
 static void
 check_call(FunctionCallInfo fcinfo)
 {
@@ -75,7 +75,7 @@ check_call(FunctionCallInfo fcinfo)
 					"Its arguments are the column to be filled, an expression, and the columns that the expression reads.");
 }
 
-/* The number of a column of that name, which must be an ordinary one. */
+/* Return the number of a column; raise an error unless it is an ordinary one. */
 static AttrNumber
 find_column(Relation rel, const char *name)
 {
@@ -108,9 +108,8 @@ free_plan(void *arg)
 }
 
 /*
- * The query that computes the expression: over a row of the columns that it
- * reads, which are its parameters.  The row has the name of the table that the trigger was
- * created on.
+ * Return the query that computes the expression over a row of its input columns, which
+ * are parameters.  The row has the name of the table that the trigger was created on.
  */
 static char *
 make_query(Relation rel, Oid root, const Fill *fill, const char *expression)
@@ -162,7 +161,7 @@ create_fill(FunctionCallInfo fcinfo, Relation rel, const Trigger *trigger)
 	return fill;
 }
 
-/* Whether the expression is to be computed for this row. */
+/* True if the expression must be computed for this row. */
 static bool
 is_needed(const TriggerData *data, const Fill *fill)
 {

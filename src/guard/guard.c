@@ -109,11 +109,11 @@ call_site_guard(FmgrInfo *flinfo, Relation rel, const Trigger *trigger)
  * statement, which processes one row after the other, and by the deleted version, which
  * is marked as moved.  Statements of other triggers may run in between.
  *
- * (If another BEFORE INSERT trigger drops a moved row, the next row that the same MERGE,
- * or another part of WITH, inserts is mistaken for it.)
+ * (If another BEFORE INSERT trigger drops a moved row, the guard mistakes the next row
+ * that the same MERGE, or another part of WITH, inserts for the moved one.)
  *
- * In mode tag the row is checked again.  It must not be tagged with its own former key,
- * which other rows of its group are tagged with.  So its former version is looked up.
+ * In mode tag the row is checked again.  Its own former key must not become its tag,
+ * though other rows of its group have that tag.  So its former version is looked up.
  */
 
 /* A row that a guard has accepted as an UPDATE */
@@ -278,8 +278,8 @@ is_unchanged(Guard *guard, TriggerData *trigdata, TupleTableSlot *row)
 }
 
 /*
- * Check the row of a BEFORE trigger.  Returns the row to store, in caller's memory
- * context if it is not the one that came; NULL if it is skipped.
+ * Check the row of a BEFORE trigger.  Returns the row to store, in the memory
+ * context `caller` if it is a new copy; NULL if the row is skipped.
  */
 static HeapTuple
 check_before(Guard *guard, TriggerData *trigdata, HeapTuple tuple,

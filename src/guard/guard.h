@@ -85,13 +85,14 @@ typedef struct GuardTable
 typedef struct GuardPartitions
 {
 	Oid			tgoid;			/* the trigger that was created on the table */
-	StatementId statement;		/* that uses it */
-	SubTransactionId subtransaction;	/* that holds the locks */
+	StatementId statement;		/* that uses the list */
+	SubTransactionId subtransaction;	/* that holds the locks on the
+										 * partitions */
 	GuardTable *tables;
 	int			ntables;
 	List	   *parents;		/* partitioned tables whose changes count */
 	bool		ready;			/* is the list complete? */
-	bool		stale;			/* may there be other partitions now? */
+	bool		stale;			/* may the partitions have changed? */
 	dlist_node	node;			/* in the list of all such lists */
 	MemoryContextCallback unwatch;	/* removes it there */
 } GuardPartitions;
@@ -103,7 +104,7 @@ typedef struct GuardPartitions
  */
 typedef struct Guard
 {
-	Oid			tgoid;			/* the trigger this was made for */
+	Oid			tgoid;			/* the trigger that it serves */
 	GuardMode	mode;
 	double		threshold;
 	bool		before;			/* a BEFORE trigger? */

@@ -9,8 +9,8 @@
  * A tag is the key of another row, stored in a column of the new one.  It is data of
  * the table, and is written whichever user inserts.
  *
- * RETURNING has no row that a BEFORE trigger skips, and PostgreSQL has no way to return
- * another one in its place.  So the session remembers skipped rows, until a guard in
+ * RETURNING does not return a row that a BEFORE trigger skips, nor can it return another
+ * row instead.  So the session remembers skipped rows, until a guard in
  * mode skip checks a row of another statement.
  */
 #include "postgres.h"
@@ -253,8 +253,7 @@ tag_is_also(const Guard *guard, Relation rel, Relation key, AttrNumber attno)
 		return "what its signatures are made from";
 
 	/*
-	 * a predicate is judged with the tag that a row has before it gets
-	 * another one
+	 * the predicate would be checked with the tag that the row had before
 	 */
 	if (bms_is_member(tag, guard->predicate.inputs))
 		return "in the predicate of the guard's index";
@@ -438,11 +437,11 @@ guard_report(const Guard *guard, Relation rel, const Trigger *trigger, const cha
 typedef struct Skipped
 {
 	Oid			relid;
-	char	   *key;			/* NULL: it has none, or it may not be shown */
+	char	   *key;			/* NULL: none, or not to be shown */
 	Oid			near_relid;
 	char	   *near_key;
 	double		similarity;
-	Oid			role;			/* whose statement it was, who may read the
+	Oid			role;			/* that ran the statement, and may read the
 								 * keys */
 } Skipped;
 

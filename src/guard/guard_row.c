@@ -4,7 +4,7 @@
  *
  * The signature is a key of the index: a column, or an expression over the row.  In
  * a BEFORE trigger a generated column has no value yet; its generation expression
- * takes its place, also in an index expression.  The columns of the scope and the
+ * is used instead, also within an index expression.  The columns of the scope and the
  * predicate of a partial index are read in the same way.
  *
  * Rows are compared only if they are equal in the columns of the scope and
@@ -133,8 +133,8 @@ guard_predicate(Relation rel, Oid indexid, bool before)
 
 /*
  * Return the inputs of the WHEN of a trigger, in the current memory context.  If it depends
- * on more than stored columns of the new version, as on OLD or a setting, the old version
- * may not have been checked: then it counts as a condition on the whole row.
+ * on more than stored columns of the new version, such as OLD or a setting, the old
+ * version may not have been checked: then it counts as a condition on the whole row.
  */
 GuardValue
 guard_condition(Relation rel, const Trigger *trigger)
@@ -210,7 +210,7 @@ guard_value(GuardValue *value, TupleTableSlot *row, ExprContext *econtext, bool 
 	return ExecEvalExpr(value->state, econtext, isnull);
 }
 
-/* True if two versions of a row are equal in all inputs of a value, so that the values are. */
+/* True if two versions of a row have equal inputs of a value, and so equal values. */
 bool
 guard_value_unchanged(const GuardValue *value, TupleTableSlot *before,
 					  TupleTableSlot *after)

@@ -47,7 +47,7 @@ typedef struct NewRows
 	Tuplestorestate *old;		/* NULL if it is an INSERT */
 	TupleTableSlot *row;
 	TupleTableSlot *before;
-	size_t		n;				/* rows with a new signature */
+	size_t		n;				/* rows with a new signature or scope */
 	uint64		nvalues;		/* of these signatures */
 	bool		has[SIGNATURE_KINDS];	/* the kinds of their signatures */
 } NewRows;
@@ -168,7 +168,7 @@ new_row_of(Check *check, TupleTableSlot *slot)
 	ItemPointerData tid = tuple->t_ctid;
 	TupleTableSlot *live;
 
-	/* a version that has replaced another is reached from the first one */
+	/* a version that replaced another is found from the first version */
 	if (inserted && (tuple->t_infomask & HEAP_UPDATED))
 		return NULL;
 	if (update ? !left : !inserted)
@@ -178,7 +178,7 @@ new_row_of(Check *check, TupleTableSlot *slot)
 	live = guard_live_version(guard, check->rel, &tid);
 
 	/*
-	 * a row to which another trigger gave a new signature is of another
+	 * a row with a new signature from another trigger belongs to another
 	 * statement
 	 */
 	if (live != NULL && guard_signature_unchanged(guard, slot, live) == update)
@@ -400,7 +400,7 @@ compare_row(Check *check, ItemPointerData other)
 
 /*
  * True if the new row is near to one of the others; set *other to it.  If *other is valid, it is
- * tried first, as many rows before it may be changing.
+ * tried first, as other transactions may be changing many rows before it.
  */
 static bool
 find_other(Check *check, PlacedRow new, RowGroup others, PlacedRow *other)
@@ -430,8 +430,8 @@ find_other(Check *check, PlacedRow new, RowGroup others, PlacedRow *other)
 }
 
 /*
- * Compare two groups of rows.  One other row suffices for a new row, as groups of equal rows
- * have very many pairs.
+ * Compare two groups of rows.  One other row suffices to refuse a new row: groups of equal
+ * rows have very many pairs.
  */
 static void
 compare_groups(Check *check, RowGroup news, RowGroup others)

@@ -56,7 +56,7 @@ typedef struct Source
 	const char *name;			/* of a column, or of an index on that table */
 } Source;
 
-/* Following the list of partitions */
+/* Invalidation of lists of partitions */
 
 static void
 partitions_changed(Datum arg, Oid relid)
@@ -288,7 +288,7 @@ guard_require_signature(Relation rel, AttrNumber attno)
 				 errtablecol(rel, attno)));
 }
 
-/* Raise an error as no index of a column could serve. */
+/* Raise an error: no index of a column can serve. */
 static void
 raise_no_index(Relation rel, AttrNumber attno, double threshold)
 {
@@ -563,7 +563,7 @@ list_partitions(Oid root, List **leaves, List **parents)
 	list_free(all);
 }
 
-/* Return a list that another clone of the trigger has made in this statement, or NULL. */
+/* Return the list that another clone of the trigger created in this statement, or NULL. */
 static GuardPartitions *
 find_list(Oid tgoid)
 {
@@ -583,7 +583,7 @@ find_list(Oid tgoid)
 	return NULL;
 }
 
-/* Make the list for a guard, in the current memory context. */
+/* Create the list for a guard, in the current memory context. */
 static GuardPartitions *
 make_list(Guard *guard, Oid tgoid, const Source *source)
 {

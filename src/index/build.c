@@ -23,7 +23,7 @@
 #include "index/segment_writer.h"
 #include "index/segments.h"
 
-/* Phases of CREATE INDEX that pg_stat_progress_create_index names */
+/* Phases that pg_stat_progress_create_index shows */
 #define PHASE_READING	PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE
 #define PHASE_WRITING	(PHASE_READING + 1)
 
@@ -31,10 +31,10 @@ typedef struct Build
 {
 	PageStore	index;
 	PageStore	file;			/* if rows do not fit into memory */
-	IndexMeta  *meta;			/* as it will be */
+	IndexMeta  *meta;			/* of the finished index */
 	uint64		memory;			/* bytes that rows may take */
 	Batch	   *batch;
-	SegmentInfo *segments;		/* in the file */
+	SegmentInfo *segments;		/* written to the file */
 	size_t		segments_size;
 	uint32		nsegments;
 	MemoryContext row;			/* reset for each row */

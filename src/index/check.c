@@ -2,7 +2,7 @@
  * check.c
  *		neardup_index_check(): structure of an index, and its rows against the table.
  *
- * The structure is checked page by page under the merge lock: insertions go on,
+ * The structure is checked page by page under the merge lock: insertions continue,
  * flushes wait.  Lists come first: each key adds its hash to the sums of its rows.
  * Then rows are read, and each one with its sum is a fingerprint.  Fingerprints of
  * the index and of the table are sorted together by their places in the table.
@@ -65,7 +65,7 @@ typedef struct Check
 	char	   *filter_page;
 	BlockNumber filter_block;
 	uint32		word;			/* next word of the filter to compare */
-	uint64		bits;			/* its bits, by the keys so far */
+	uint64		bits;			/* bits of that word, by the keys so far */
 } Check;
 
 static void
@@ -137,7 +137,7 @@ sum_of(const uint32 *keys, uint32 nkeys)
 
 /* The filter of a segment: words are in the order of keys. */
 
-/* Read the page that begins with the next word; both its ends must lead to it. */
+/* Read the page of the next word; the directory must find its first and last word. */
 static void
 read_filter_page(Check *check)
 {
@@ -209,7 +209,7 @@ check_runs(Check *check, const ListStream *lists)
 	return rows;
 }
 
-/* A look-up of a key must lead to the page where its list begins. */
+/* The directory must find the page where the list of a key begins. */
 static void
 check_found(Check *check, DirectoryPath *path, uint32 key, BlockNumber block)
 {
@@ -334,7 +334,7 @@ check_rows(Check *check)
 		broken(check, META_BLOCK, "It miscounts dead rows.");
 }
 
-/* All pages of the chain must be the segment's. */
+/* All pages of the chain must belong to the segment. */
 static void
 check_chain(Check *check)
 {
@@ -470,7 +470,7 @@ require_complete(Relation index, Snapshot snapshot)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("index \"%s\" is not valid", RelationGetRelationName(index)),
-				 errdetail("It need not have all rows of the table."),
+				 errdetail("It may lack rows of the table."),
 				 errhint("Use REINDEX.")));
 	if (IsolationUsesXactSnapshot() && form->indcheckxmin &&
 		!TransactionIdPrecedes(made, snapshot->xmin))
@@ -478,7 +478,7 @@ require_complete(Relation index, Snapshot snapshot)
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 				 errmsg("index \"%s\" cannot be checked against rows that the transaction's snapshot sees",
 						RelationGetRelationName(index)),
-				 errdetail("It was made since."),
+				 errdetail("It was created after the snapshot."),
 				 errhint("Check it in another transaction.")));
 }
 
@@ -546,7 +546,7 @@ compare_fingerprints(Check *check)
 		else if ((place ^ 1) != before)
 			row_is_broken(check, place, "missing from");
 		else if (here != sum)
-			row_is_broken(check, place, "another one in");
+			row_is_broken(check, place, "different in");
 	}
 	ExecDropSingleTupleTableSlot(slot);
 	tuplesort_end(check->fingerprints);

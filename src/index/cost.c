@@ -3,9 +3,9 @@
  *		Costs of scans, and conditions that the index of an exclusion constraint answers.
  *
  * A condition looks up keys of the query, mostly on a page each, and reads short lists:
- * of a set as many as the threshold requires, of a vector all.  The nearest rows take
- * all lists, whose length is assumed to be a share of the rows.  Of a sketch whose
- * places have few values all lists are long: the column's statistics say so.
+ * of a set those that the threshold requires, of a vector all.  An ordered scan reads
+ * all lists; their length is assumed to be a share of the rows.  If the places of a
+ * sketch have few values, all lists are long: the column's statistics give the length.
  */
 #include "postgres.h"
 
@@ -34,12 +34,12 @@
 /* Share of the rows that have a key of the query */
 #define NEAR_SHARE			0.25
 
-/* In cpu_operator_cost: such a row; a row of a scan of all, which is sorted; a key */
+/* In units of cpu_operator_cost: such a row, a row of a full scan, a key */
 #define NEAR_COST			0.1
 #define ALL_COST			10
 #define KEY_COST			150
 
-/* And where lists are long: a posting, and a row of the table */
+/* The same for sketches with long lists: a posting, a row of the table */
 #define POSTING_COST		2.0
 #define ROW_COST			1.0
 
@@ -133,7 +133,7 @@ am_cost(struct PlannerInfo *root, struct IndexPath *path,
 	loop_count = index_loops(root, list_concat_copy(quals, path->indexorderbys),
 							 loop_count);
 	fetched = index_uncached_pages(root, index, fetched, loop_count);
-	/* where most pages are read, many are side by side */
+	/* if most pages are read, many are adjacent */
 	page_cost -= (page_cost - seq_page) * sqrt(fetched / Max(index->pages, 1));
 	*startup = fetched * page_cost + keys * KEY_COST * cpu_operator_cost;
 	if (postings > 0 && (path->indexorderbys != NIL || path->indexclauses != NIL))
@@ -143,7 +143,7 @@ am_cost(struct PlannerInfo *root, struct IndexPath *path,
 		*startup += index->tuples * NEAR_SHARE * NEAR_COST * cpu_operator_cost;
 	else if (path->indexclauses == NIL)
 		*startup += index->tuples * ALL_COST * cpu_operator_cost;
-	/* an index-only scan visits the table, too */
+	/* an index-only scan also visits the table */
 	if (path->path.pathtype == T_IndexOnlyScan)
 		*startup += index->rel->pages * seq_page_cost +
 			index->tuples * cpu_tuple_cost;

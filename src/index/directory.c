@@ -136,7 +136,7 @@ directory_prefetch(const DirectoryPath *path, uint32 number)
 	last = place + 1 < cached->n ? cached->entries[place + 1].key : PG_UINT32_MAX;
 	__builtin_prefetch(page);
 	__builtin_prefetch(page + BLCKSZ - sizeof(PageTail));
-	/* about where the number is */
+	/* the approximate place of the number */
 	__builtin_prefetch(PageGetContents(page) + (uint64) PAGE_ROOM * (number - first) /
 					   ((uint64) Max(number, last) - first + 1));
 }
@@ -149,7 +149,7 @@ directory_close(DirectoryPath *path)
 			pfree(path->pages[level]);
 }
 
-/* Writing: a few entries of each level wait; where there are more, all go to pages. */
+/* Writing: a level keeps a few entries in memory; if there are more, all go to pages. */
 
 int			directory_level_entries = LEVEL_ENTRIES;
 
@@ -239,7 +239,7 @@ directory_end(ChainWriter *chain, DirectoryLevels *levels)
 		}
 		entry = put_page(chain, levels->pages[level], n);
 		levels->n[level] = 0;
-		/* the root may be above all levels that have entries left for later */
+		/* the root may be above all levels that keep entries */
 		if (level == MAX_DIRECTORY_HEIGHT - 1)
 		{
 			directory.root = entry.block;

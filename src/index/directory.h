@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "index/segment_cache.h"
 
-/* Reading: a way down, with copies of its pages */
+/* Reading: a path from the root, with copies of its pages */
 typedef struct DirectoryPath
 {
 	PageStore  *store;
@@ -26,34 +26,34 @@ extern void directory_open(DirectoryPath *path, PageStore *store,
 
 /*
  * Find the last page that begins with no greater number; invalid if there is none.
- * Costs least if numbers rise.  False if the segment is gone.
+ * Rising numbers cost least.  False if the segment is gone.
  */
 extern bool directory_find(DirectoryPath *path, uint32 key, BlockNumber *block);
 
 /*
- * Pin that page and take a share lock on it; *buffer is invalid if there is none.
+ * Pin the page of a number, with a share lock; *buffer is invalid if there is none.
  * False if the segment is gone, and then nothing is locked.
  */
 extern bool directory_lock(DirectoryPath *path, uint32 number, Buffer *buffer);
 
-/* Fetch what look-ups read of that page into the processor's cache. */
+/* Prefetch the parts of a number's page that a look-up reads. */
 extern void directory_prefetch(const DirectoryPath *path, uint32 number);
 
 extern void directory_close(DirectoryPath *path);
 
 /* Writing */
 
-/* Most entries of a level that are left for later: fewer in tests */
+/* Most entries that a level keeps in memory; fewer in tests */
 extern int	directory_level_entries;
 
 /*
- * Add pages in their order.  What `levels` has no room for goes to the chain, on
- * pages that need not be full.
+ * Add pages in their order.  Entries for which `levels` has no room go to the chain,
+ * on pages that need not be full.
  */
 extern void directory_add(ChainWriter *chain, DirectoryLevels *levels,
 						  const DirectoryEntry *pages, uint32 n);
 
-/* Write what is left. */
+/* Write the entries that are left. */
 extern Directory directory_end(ChainWriter *chain, DirectoryLevels *levels);
 
 /* Filters: each key sets four bits of a word.  Words are in the order of their keys. */

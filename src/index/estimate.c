@@ -33,14 +33,14 @@
 #define ROW_BYTES			48
 
 /*
- * How full pages get in GIN: pages of entries half where one batch of keys comes in
- * order, then more with each batch; and pages of posting trees.
+ * Fill of pages in GIN: of entries of one ordered batch of keys, more with each further
+ * batch, up to random order; and of posting trees.
  */
 #define GIN_FILL_ORDERED	0.5
 #define GIN_FILL_RANDOM		0.71
 #define GIN_TREE_FILL		0.75
 
-/* Memory of a key, and of a row in it, while GIN builds: arrays double */
+/* Memory of a key, and of a row in it, while GIN builds; arrays double in size */
 #define GIN_KEY_MEMORY		112
 #define GIN_ROW_MEMORY		(1.5 * sizeof(ItemPointerData))
 
@@ -258,7 +258,7 @@ list_bytes(const uint64 *postings, size_t n)
 		(length > 1 ? number_bytes(length) : 0);
 }
 
-/* Bytes of a key, which mostly is a difference. */
+/* Average bytes of a key, most of which are stored as differences. */
 static double
 key_bytes(uint32 more)
 {
@@ -360,8 +360,8 @@ gin_pages(Estimate *estimate)
 }
 
 /*
- * Bytes of the index.  A hash table that is read again calls this again, when the
- * sample has been changed, so the result is kept.
+ * Bytes of the index.  The result is kept, as a hash table that is rescanned calls this
+ * again, with a changed sample.
  */
 Datum
 neardup_estimate_final(PG_FUNCTION_ARGS)

@@ -8,10 +8,10 @@
 
 #include "index/directory.h"
 
-/* Number of cached words fetched into the processor's cache ahead */
+/* Number of cached words prefetched */
 #define WORDS_AHEAD			16
 
-/* Pages are read on after MIN_TRIED keys if one in MIN_SHARE was dropped. */
+/* After MIN_TRIED keys, pages are read only if one key in MIN_SHARE was dropped. */
 #define MIN_TRIED			16
 #define MIN_SHARE			4
 

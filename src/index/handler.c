@@ -35,7 +35,7 @@ index_open_neardup(Oid indexid)
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("index \"%s\" is partitioned, and has no pages of its own",
 						RelationGetRelationName(index)),
-				 errhint("Ask for each of those in pg_partition_tree() that are leaves.")));
+				 errhint("Use the leaf indexes that pg_partition_tree() lists.")));
 	if (!index_is_neardup(index))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
@@ -45,7 +45,7 @@ index_open_neardup(Oid indexid)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("index \"%s\" is not ready", RelationGetRelationName(index)),
-				 errdetail("It is being made, or that was broken off."),
+				 errdetail("It is being created, or its creation failed."),
 				 errhint("Use REINDEX, or drop it.")));
 	return index;
 }
@@ -58,7 +58,7 @@ indexed_signature(Relation index, Datum value)
 	return DatumGetSignature(value);
 }
 
-/* There are no options yet; those that are given are refused. */
+/* There are no options yet: refuse all. */
 static bytea *
 am_options(Datum given, bool validate)
 {
@@ -69,7 +69,7 @@ am_options(Datum given, bool validate)
 	return (bytea *) build_reloptions(given, validate, kind, sizeof(StdRdOptions), NULL, 0);
 }
 
-/* True if a member of a family is what its strategy is for. */
+/* True if the operator and the purpose of a member fit its strategy. */
 static bool
 operator_is_valid(Form_pg_amop member)
 {

@@ -16,10 +16,10 @@
 
 /* Pending rows */
 
-/* Number of cached rows compared by size at once, without a branch for each */
+/* Number of cached rows filtered by size at once, without a branch for each */
 #define ROWS_BY_SIZE		256
 
-/* Number of bits that are set in two words, without a call through a pointer */
+/* Bits set in two words; pg_popcount64() would be a call through a pointer. */
 static inline uint32
 count_bits(uint64 a, uint64 b)
 {
@@ -79,7 +79,7 @@ search_row(IndexSearch *search, Page page, const PendingHead *head)
 	candidate_row(search, &tid, head->size, row->order, overlap + search->slack);
 }
 
-/* Lock the pending page of a slot; false if it is not that of the place any more. */
+/* Lock the pending page of a place; false if the page has been reused. */
 static bool
 lock_pending(IndexSearch *search, const IndexMeta *meta, uint64 place, Buffer *buffer)
 {
@@ -197,7 +197,7 @@ begin(IndexSearch *search)
 				  query->threshold, &search->least_size, &search->most_size);
 }
 
-/* Pages that this session has taken from the server's buffers. */
+/* Number of buffer accesses of this session. */
 static uint64
 pages_read(void)
 {
@@ -206,8 +206,8 @@ pages_read(void)
 }
 
 /*
- * Raise INDEX_CORRUPTED if nothing was merged or used again since the metapage was
- * read: then something was not where it said.
+ * Raise INDEX_CORRUPTED if nothing was merged or reused since the metapage was read:
+ * then only damage explains a page with an unexpected owner.
  */
 static void
 require_change(Relation index, const IndexMeta *before)

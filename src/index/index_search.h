@@ -16,8 +16,7 @@ typedef struct IndexQuery
 	const SignatureSpec *spec;	/* NULL: rows cannot be compared with anything */
 	bool		sketch;			/* see spec_indexes_sketch() */
 	uint64		value;			/* of a sketch that is one */
-	bool		all;			/* every row of the spec: the index has no
-								 * bound */
+	bool		all;			/* all rows of the spec are candidates */
 	uint64		size;			/* features */
 	uint32	   *keys;			/* rising */
 	uint32	   *shares;			/* of a vector: see vector_keys() */
@@ -27,7 +26,7 @@ typedef struct IndexQuery
 	bool		filter;			/* only rows that reach the threshold */
 	Measure		measure;		/* of the row in the query */
 	double		threshold;
-	bool		nearest;		/* distances are wanted, by: */
+	bool		nearest;		/* distances are wanted, by `order` */
 	Measure		order;
 	bool		nulls;			/* rows without a distance, too */
 } IndexQuery;
@@ -53,13 +52,13 @@ typedef struct SearchCounters
 	uint64		scans;
 	uint64		passes;			/* calls of index_search() */
 	uint64		pages;			/* read, or read again */
-	uint64		keys;			/* of queries, looked up in a segment each */
+	uint64		keys;			/* looked up, counted for each segment */
 	uint64		postings;		/* in the lists that were read */
-	uint64		candidates;		/* rows that were looked at in the index */
+	uint64		candidates;		/* rows considered in the index */
 	uint64		rows;			/* returned to the executor */
 } SearchCounters;
 
-/* The counters of an index, for as long as the session lasts. */
+/* The counters of an index, in memory of the session. */
 extern SearchCounters *search_counters(Oid index);
 
 /* Add the difference of `now` and `before`, but for scans and rows. */
@@ -82,12 +81,12 @@ typedef struct IndexSearch
 	uint64		most_size;
 	KeysBitmap	bitmap;			/* of the query's keys */
 	SegmentCache *cache;
-	uint32	   *keys;			/* room for those that a segment may have */
+	uint32	   *keys;			/* room for the keys that a segment may have */
 
 	/* The segment being searched */
 	const SegmentInfo *segment;
 	CachedSegment *cached;
-	uint64		unseen;			/* slack, and keys whose lists were not read */
+	uint64		unseen;			/* slack plus keys whose lists were not read */
 	DirectoryPath path;
 	Buffer		buffer;			/* a page of its rows, or invalid */
 	uint32		page_first;		/* number of the first of them */
@@ -116,7 +115,7 @@ typedef struct Overlaps
 	uint32		nkeys;
 	uint32		next;			/* keys before it have been looked up */
 	uint64		npostings;		/* in the lists that were read */
-	LongList   *late;			/* lists of these that have not been read */
+	LongList   *late;			/* lists that have not been read */
 	uint32		nlate;
 	Runs		runs;			/* from all lists that were read, or: */
 	uint32	   *change;			/* by how much a row has more than the one
@@ -137,14 +136,14 @@ overlaps_unread(const Overlaps *overlaps)
 }
 
 /*
- * Looks keys up, and reads their lists unless they are long, until at most
- * `unread` are left, or all have been looked up.  False if the segment is gone.
+ * Look up keys, and read their short lists, until at most `unread` keys are left, or
+ * all have been looked up.  False if the segment is gone.
  */
 extern bool overlaps_look_up(Overlaps *overlaps, uint32 unread);
 
 /*
- * Reads long lists, the shortest first, until at most `unread` are left, and
- * up to `most` bytes of those.  All keys have been looked up.  False if the segment
+ * Read long lists, the shortest first, until at most `unread` are left, and up to
+ * `most` bytes of these.  All keys have been looked up.  False if the segment
  * is gone.
  */
 extern bool overlaps_read_late(Overlaps *overlaps, uint32 unread, uint64 most);
@@ -171,11 +170,11 @@ typedef struct RowTraits
 	const uint64 *value;		/* of a sketch that is one, if it is known */
 } RowTraits;
 
-/* A measure of a row with at most that overlap with the query. */
+/* Upper bound of a measure of a row with at most that overlap with the query. */
 extern double bounds_value(const IndexQuery *query, Measure measure,
 						   const RowTraits *row, uint64 overlap);
 
-/* A measure of the row with the best size, which is a part of the query. */
+/* The same for a row of the best size, a subset of the query. */
 extern double bounds_best(const IndexQuery *query, Measure measure, uint64 overlap);
 
 /* The least overlap of a sketch that is wanted, or one more than it has places. */
@@ -185,7 +184,7 @@ extern uint64 bounds_sketch_overlap(const IndexQuery *query);
 extern void candidate_row(IndexSearch *search, ItemPointer tid, uint32 size,
 						  uint64 order, uint64 overlap);
 
-/* Call it for a row that the overlap does not bound; false for other rows. */
+/* Call the callback for a row that the overlap does not bound; false for other rows. */
 extern bool candidate_without_bound(IndexSearch *search, ItemPointer tid,
 									uint16 spec);
 

@@ -1,7 +1,7 @@
 /*
  * inspect.c
- *		Functions that show the segments and merges of an index, and what scans
- *		have done in this session.
+ *		SQL functions for the segments and merges of an index, and counters of
+ *		scans in this session.
  */
 #include "postgres.h"
 
@@ -54,7 +54,7 @@ count_pending(Relation index, const IndexMeta *meta)
 	{
 		if (!page_copy(&store, meta->pending[place % MAX_PENDING_PAGES],
 					   PENDING_OWNER(place), page))
-			continue;			/* has been flushed meanwhile */
+			continue;			/* flushed meanwhile */
 		pending.npages++;
 		for (int i = 0; i < pending_count((Page) page); i++)
 		{
@@ -122,7 +122,7 @@ put_merge(ReturnSetInfo *result, const IndexMeta *meta, int number, const MergeS
 	pfree(segments);
 }
 
-/* (index regclass).  The metapage stays locked, so that states are those that it names. */
+/* (index regclass).  The metapage stays locked, so that no state changes. */
 Datum
 neardup_index_merges(PG_FUNCTION_ARGS)
 {
@@ -182,7 +182,7 @@ search_counters_add(SearchCounters *to, const SearchCounters *now,
 	to->candidates += now->candidates - before->candidates;
 }
 
-/* (reset boolean): the counters, which are then set to 0 */
+/* (reset boolean): return the counters, and set them to 0 if reset */
 Datum
 neardup_index_counters(PG_FUNCTION_ARGS)
 {

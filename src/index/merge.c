@@ -6,8 +6,8 @@
  * IndexedRow.order in all.  So the new number of a row rises with the old one, and
  * the lists of a key need only be renumbered and merged.
  *
- * In steps, the row map has the input of each row, in the order of rows.  It gives
- * new numbers to all steps: rows that die meanwhile keep theirs.
+ * In steps, the row map has the input of each row, in the order of rows.  It determines
+ * the new numbers in all steps: rows deleted meanwhile keep theirs.
  */
 #include "postgres.h"
 
@@ -19,7 +19,7 @@
 #include "index/directory.h"
 #include "index/segment_writer.h"
 
-/* Postings that copying a row costs */
+/* Cost of copying a row, in postings */
 #define POSTINGS_PER_ROW	8
 
 /* Keys are counted in a share of each part of their range, unless they are few. */
@@ -174,7 +174,7 @@ heap_key(uint64 element)
 	return element >> 32;
 }
 
-/* Put an element into a free place, or lower down. */
+/* Put an element into a free place, or below it. */
 static inline void
 heap_sink(KeyHeap *heap, uint32 place, uint64 element)
 {
@@ -240,14 +240,14 @@ typedef struct MergedLists
 {
 	SegmentWriter *writer;
 	uint64		work;			/* postings read */
-	uint64		least;			/* no lesser key may come */
+	uint64		least;			/* least valid next key */
 	Numbers		numbers;
 	uint32	   *space;
 	size_t		space_size;
 	Runs		runs;
 } MergedLists;
 
-/* Refuse keys that do not rise, as those of a damaged segment. */
+/* Raise INDEX_CORRUPTED if keys do not rise. */
 static inline void
 pass_key(const KeyHeap *heap, MergedLists *merged)
 {
@@ -262,7 +262,7 @@ pass_key(const KeyHeap *heap, MergedLists *merged)
 	merged->least = (uint64) key + 1;
 }
 
-/* Copy the list of a key that one row has, as most have; false if more have it. */
+/* Copy a list of one row, as most are; false if it has more rows. */
 static bool
 merge_single(const MergeInput *input, uint32 key, MergedLists *merged)
 {
@@ -497,7 +497,7 @@ copy_rows(MergeInput *inputs, uint32 n, SegmentWriter *writer,
 
 /* The size of the filter: inputs have many keys in common. */
 
-/* Count keys of a part of the range, once, and in each input by itself. */
+/* Count the distinct keys in a part of the range, and those of all inputs in `all`. */
 static void
 count_part(MergeInput *inputs, uint32 n, uint64 begin, uint64 end,
 		   uint64 *keys, uint64 *all)
@@ -519,7 +519,7 @@ count_part(MergeInput *inputs, uint32 n, uint64 begin, uint64 end,
 		lists_close(&inputs[i].lists);
 }
 
-/* Estimate the number of keys by a share of each part of their range. */
+/* Estimate the number of distinct keys from a share of each part of their range. */
 static uint64
 count_keys(MergeInput *inputs, uint32 n)
 {

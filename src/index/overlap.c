@@ -17,11 +17,11 @@
 #include "index/postings.h"
 #include "index/index_search.h"
 
-/* The array is used from MIN_DENSE runs on, and one in DENSE rows. */
+/* The array is used from MIN_DENSE runs on, plus one for each DENSE rows. */
 #define DENSE				100
 #define MIN_DENSE			1024
 
-/* Number of keys whose pages are fetched into the processor's cache ahead */
+/* Number of keys whose pages are prefetched at once */
 #define KEYS_AHEAD			16
 
 /* Lists */
@@ -121,7 +121,7 @@ make_dense(Overlaps *overlaps)
 							MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 }
 
-/* Reads the runs of an entry; false if they are damaged. */
+/* Read the runs of an entry; false if they are damaged. */
 static bool
 read_runs(Overlaps *overlaps, const ListHead *head)
 {
@@ -135,7 +135,7 @@ read_runs(Overlaps *overlaps, const ListHead *head)
 	return true;
 }
 
-/* Move runs to the array, if there are many. */
+/* Move the runs to the array if they are many. */
 static void
 take_runs(Overlaps *overlaps, uint32 share)
 {
@@ -199,7 +199,7 @@ look_up(Overlaps *overlaps, uint32 key, uint32 share)
 	return true;
 }
 
-/* Reads a long list, which may go on on further pages. */
+/* Read a long list, which may continue on further pages. */
 static bool
 read_late(Overlaps *overlaps, const LongList *late)
 {
@@ -296,7 +296,7 @@ overlaps_open(Overlaps *overlaps, Relation index, const SegmentInfo *segment,
 	overlaps->shares = shares;
 	if (shares != NULL)
 		make_dense(overlaps);
-	/* a segment without lists has none of them: nothing is left unread */
+	/* a segment without lists has none of the keys */
 	overlaps->nkeys = segment->postings.root == InvalidBlockNumber ? 0 : nkeys;
 	overlaps->late = palloc_extended(Max(nkeys, 1) * sizeof(LongList),
 									 MCXT_ALLOC_HUGE);
@@ -321,7 +321,7 @@ typedef struct Stretches
 	Stretch    *list;
 	size_t		n;
 	size_t		size;
-	bool		all;			/* those without a key, too */
+	bool		all;			/* include rows without a key */
 } Stretches;
 
 static inline void
@@ -350,7 +350,7 @@ sweep_sparse(Runs *runs, uint32 nrows, Stretches *stretches)
 	uint32		count = 0;
 	uint32	   *space;
 
-	/* both ends rise then: as many runs have begun, and ended */
+	/* apart: only the numbers of runs begun and ended matter */
 	space = palloc_extended((2 * runs->n + 2) * sizeof(uint32), MCXT_ALLOC_HUGE);
 	sort_rising(runs->first, runs->n, space);
 	sort_rising(runs->end, runs->n, space);

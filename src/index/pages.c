@@ -5,7 +5,7 @@
  *
  * Only the holder of the merge lock takes blocks from the free space map, and uses one
  * only if nothing in the metapage owns it.  So the map may be wrong, as after a crash,
- * and what a merge that broke off has written is free by itself.
+ * and pages of an aborted merge are free.
  */
 #include "postgres.h"
 
@@ -185,8 +185,8 @@ page_allocate(PageStore *store, uint64 owner)
 	while ((block = GetFreeIndexPage(store->index)) != InvalidBlockNumber)
 	{
 		/*
-		 * the map may be wrong; another owner of the block is in the metapage
-		 * by now
+		 * the map may be wrong; if the block has an owner, the metapage names
+		 * it by now
 		 */
 		meta_copy(store->index, meta);
 		if (claim(store, block, owner, meta))
@@ -283,7 +283,7 @@ meta_init(char *page)
 	((PageHeader) page)->pd_lower += sizeof(IndexMeta);
 }
 
-/* True if all of a metapage is outside of the hole, which generic WAL leaves out. */
+/* True if no part of a metapage is in the hole, which generic WAL leaves out. */
 static bool
 meta_is_whole(Page page)
 {
@@ -338,7 +338,7 @@ meta_copy(Relation index, IndexMeta *copy)
 	Buffer		buffer = page_lock(index, META_BLOCK);
 	const IndexMeta *meta = meta_of(index, BufferGetPage(buffer));
 
-	/* segments come late; those that are not there need no copying */
+	/* of the segments copy only those in use */
 	memcpy(copy, meta, offsetof(IndexMeta, segments) +
 		   meta->nsegments * sizeof(SegmentInfo));
 	memcpy(copy->merges, meta->merges, sizeof(copy->merges));
@@ -419,14 +419,14 @@ chain_resume(ChainWriter *writer, PageStore *store, uint64 owner, PageChain *cha
 	writer->owner = owner;
 	writer->chain = chain;
 	writer->stale = InvalidBlockNumber;
-	/* nothing was written before to a file, or to an index being built */
+	/* a file, or an index being built, has no aborted steps */
 	if (store->index != NULL && !store->building &&
 		!read_next(writer, chain->next, &writer->stale) && chain->npages > 0)
 		index_corrupt(store->index, chain->next,
 					  "A page of a merge belongs to something else.");
 }
 
-/* A block for a page to come: one of a step that was broken off, if there is one. */
+/* The block of the next page: one of an aborted step if there is one. */
 static BlockNumber
 next_block(ChainWriter *writer)
 {
@@ -464,7 +464,7 @@ chain_pause(ChainWriter *writer, char *page)
 	}
 }
 
-/* Stale pages that are not needed after all become free with the merge. */
+/* Pages left from an aborted step become free with the merge. */
 void
 chain_end(ChainWriter *writer)
 {

@@ -43,13 +43,13 @@ typedef enum PageKind
 	PAGE_POSTINGS = 4,			/* lists, see postings.h */
 	PAGE_CONTINUED = 5,			/* lists; begins with the rest of one */
 	PAGE_DIRECTORY = 6,			/* DirectoryEntry */
-	PAGE_FILTER = 7,			/* words of bits, see filter.h */
+	PAGE_FILTER = 7,			/* words of bits, see directory.h */
 	PAGE_MERGE = 8,				/* MergeState */
 	PAGE_ROW_MAP = 9,			/* of a merge: the input of each row */
-	PAGE_SPARE = 10,			/* empty, where a chain goes on */
+	PAGE_SPARE = 10,			/* empty, where a chain continues */
 } PageKind;
 
-/* At the end of every page. */
+/* The end of every page */
 typedef struct PageTail
 {
 	uint64		owner;			/* segment, or PENDING_OWNER(place) */
@@ -60,7 +60,7 @@ typedef struct PageTail
 
 #define PAGE_TAIL(page)		((PageTail *) PageGetSpecialPointer(page))
 
-/* The pages in the order in which they are filled, numbered for ever. */
+/* Places of pending pages rise for ever, in the order in which pages are filled. */
 #define PENDING_OWNER(place)	((place) | UINT64CONST(1) << 63)
 #define META_OWNER				0
 #define FIRST_SEGMENT			1
@@ -159,8 +159,8 @@ typedef struct IndexMeta
 
 	/*
 	 * Pending pages first ... end - 1 hold rows; those before `closed` are
-	 * being made a segment, no row is added to them.  Blocks of the places
-	 * from `kept` on are ours; those before `first` wait to be used again.
+	 * being flushed, and take no more rows.  Blocks of the places kept ...
+	 * first - 1 are reused.
 	 */
 	uint64		pending_kept;
 	uint64		pending_first;
@@ -189,14 +189,14 @@ typedef struct PageChain
 #define MAX_DIRECTORY_HEIGHT	4
 #define LEVEL_ENTRIES			64
 
-/* Entries of a directory that are not on a page yet, by levels from below */
+/* Entries of a directory that are not on a page yet, by level from the leaves up */
 typedef struct DirectoryLevels
 {
 	uint32		n[MAX_DIRECTORY_HEIGHT];
 	DirectoryEntry pages[MAX_DIRECTORY_HEIGHT][LEVEL_ENTRIES];
 } DirectoryLevels;
 
-/* A segment that is half written */
+/* A partly written segment */
 typedef struct WriterState
 {
 	SegmentInfo info;			/* so far */
@@ -212,7 +212,7 @@ typedef enum MergePhase
 	MERGE_ROWS = 1,				/* rows are copied, and the row map written */
 	MERGE_LISTS = 2,
 	MERGE_FINISH = 3,
-	MERGE_RELEASE = 4,			/* in place; old pages become free */
+	MERGE_RELEASE = 4,			/* the segment is in place; free the old pages */
 } MergePhase;
 
 /* Pages of a former segment */
@@ -368,19 +368,19 @@ tid_require(Relation index, BlockNumber block, const ItemPointerData *tid)
 		index_corrupt(index, block, "A row has no place in the table.");
 }
 
-/* The contents of the metapage; raises INDEX_CORRUPTED if it is none. */
+/* The contents of the metapage; raises INDEX_CORRUPTED if invalid. */
 extern IndexMeta *meta_of(Relation index, Page page);
 
 /* A copy of the metapage, which is checked; the second one is palloc'd. */
 extern void meta_copy(Relation index, IndexMeta *meta);
 extern IndexMeta *meta_read(Relation index);
 
-/* A metapage as it is at first. */
+/* Initialize an empty metapage. */
 extern void meta_init(char *page);
 
 /*
- * The metapage, locked exclusively, in a change that the second one ends and writes
- * to the WAL.
+ * Lock the metapage exclusively, and begin a change of it; the second function ends the
+ * change and writes it to the WAL.
  */
 extern IndexMeta *meta_begin_change(Relation index, Buffer *buffer,
 									GenericXLogState **xlog);
@@ -404,15 +404,15 @@ extern SegmentInfo *meta_segment(IndexMeta *meta, uint64 owner);
 
 /*
  * A chain of pages that is written in steps, in its order.  The page at chain->next
- * is empty, or half full: there the next step begins.  A step that was broken off has
- * left pages from there on, which the next one uses first.
+ * is empty, or half full: there the next step begins.  An aborted step has left pages
+ * from there on, which the next step uses first.
  */
 typedef struct ChainWriter
 {
 	PageStore  *store;
 	uint64		owner;
 	PageChain  *chain;
-	BlockNumber stale;			/* of a step that was broken off, or invalid */
+	BlockNumber stale;			/* next page of an aborted step, or invalid */
 } ChainWriter;
 
 /* Allocate the first page; it has to be written before the merge lock is released. */

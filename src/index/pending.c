@@ -53,7 +53,7 @@ add_change(Appended *appended, Size offset, const void *bytes, Size length)
 	change->bytes = bytes;
 }
 
-/* Set what appending a row changes in a page on which it fits. */
+/* Compute the changes of a page by appending a row that fits. */
 static void
 append_to(Page page, const IndexedRow *row, Appended *appended)
 {
@@ -238,7 +238,7 @@ pending_flush(Relation index, uint64 least)
 		(void) flush(index, NULL);
 }
 
-/* Make room in the ring, unless it has room and another process is making some. */
+/* Flush pending pages; if the ring is not full, only if no other process is merging. */
 static void
 relieve(Relation index, bool full)
 {

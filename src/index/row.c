@@ -108,7 +108,7 @@ weighed_keys(const Signature *sig, uint64 n)
 	return keys;
 }
 
-/* A part of a whole in SHARE_ONE, rather more than less. */
+/* A part of a whole in SHARE_ONE, rounded up. */
 static inline uint32
 share_of(double part, double whole)
 {
@@ -202,8 +202,9 @@ vector_size_low(uint32 size)
 }
 
 /*
- * The order of a set.  Sets that share the two least keys are likely to be near to each
- * other, and equal sets have one hash of all.  Vectors have their peak in its place.
+ * The order of a set: its two least keys, which near-duplicates are likely to share, and
+ * a hash of all keys, which is the same for equal sets.  Vectors have their peak in its
+ * place.
  */
 static uint64
 keys_order(const uint32 *keys, uint32 nkeys)

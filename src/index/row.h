@@ -11,13 +11,12 @@
 #include "index/pages.h"
 
 /*
- * Keys are the upper 32 bits of the hashes of the features, each once.  As
- * two features of a row may fall on one key, which is rare, there may be
- * fewer keys than features.
+ * Keys are the distinct upper 32 bits of the hashes of the features.  Rarely two
+ * features of a row have one key, so there may be fewer keys than features.
  */
 typedef struct IndexedRow
 {
-	uint64		order;			/* near-duplicates mostly have close ones */
+	uint64		order;			/* close for most near-duplicates */
 	uint32		size;			/* features; of a vector see vector_size() */
 	uint32		nkeys;
 	const uint32 *keys;			/* rising */
@@ -36,9 +35,9 @@ extern bool spec_indexes_sketch(const SignatureSpec *spec);
 extern uint32 *signature_keys(const Signature *sig, uint32 *nkeys, uint64 *size);
 
 /*
- * The keys of a vector, and in one number of each its share of the sum of weights, and
- * its square's share of the squares, both in SHARE_ONE and rounded up.  False if there
- * are so many that the shares' sum would not fit.
+ * The keys of a vector, each with a number of two halves: its share of the sum of
+ * weights, and its square's share of the sum of squares, in SHARE_ONE and rounded up.
+ * False if there are too many for the sum of the shares to fit.
  */
 extern bool vector_keys(const Signature *sig, uint32 **keys,
 						uint32 *nkeys, uint32 **shares,

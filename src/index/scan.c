@@ -4,13 +4,14 @@
  *
  * A search (index_search.c) keeps the rows that come first, by distance and then by
  * place in the table.  If the executor wants more, another search keeps the next ones,
- * and more of them: memory is bounded, nothing is locked in between, and merges do not
- * matter.  A row that the snapshot sees has one distance in all searches.  Without an
+ * and more of them: memory is bounded, nothing is locked in between, and merges may
+ * run.  A row that the snapshot sees has one distance in all searches.  Without an
  * order a search keeps the rows that fit into memory.
  *
  * Distances are lower bounds, and are rechecked.  So are conditions, unless the plan
  * has them itself.  A row that cannot be compared comes first with an exact distance:
- * if other conditions let it through, the executor raises when it computes the order.
+ * if it satisfies other conditions, the executor raises an error when it computes the
+ * order.
  */
 #include "postgres.h"
 
@@ -52,12 +53,12 @@ typedef struct NeardupScan
 	bool		last;			/* there are no rows after these */
 	bool		after;			/* only rows after this one are wanted: */
 	NearRow		before;
-	NearRow    *rows;			/* up to twice as many as are kept */
+	NearRow    *rows;			/* up to 2 * most */
 	uint32		room;
 	uint32		n;
 	uint32		next;
 	uint32		most;			/* rows to keep */
-	bool		full;			/* there are as many: only rows before */
+	bool		full;			/* there are `most`: only rows before */
 	NearRow		worst;			/* this one are wanted */
 	SearchCounters *counters;	/* of the index */
 	SearchCounters own;			/* of this scan */
@@ -124,7 +125,7 @@ is_resemblance(Measure measure)
 
 /*
  * Set the keys of a vector.  Every row is a candidate if it has too many components,
- * or no such measure, so that the condition raises.
+ * or no such measure, so that the condition raises an error.
  */
 static void
 set_vector(IndexQuery *query, const Signature *sig, Measure measure)
@@ -186,7 +187,7 @@ strictest_condition(IndexScanDesc scan)
 	return strictest;
 }
 
-/* The least similarity of a row that meets a condition. */
+/* The least similarity of a row that satisfies a condition. */
 static double
 condition_similarity(const SignatureQuery *condition)
 {
@@ -239,7 +240,7 @@ set_query(IndexScanDesc scan, NeardupScan *state)
 	}
 }
 
-/* Most rows that a search keeps, in memory for twice as many. */
+/* Most rows that a search keeps, in memory for double that number. */
 static uint32
 most_rows(void)
 {
@@ -328,7 +329,7 @@ take_row(void *state, ItemPointer tid, double distance)
 	return scan->full ? scan->worst.distance : get_float8_infinity();
 }
 
-/* Search the index, again if segments vanish meanwhile. */
+/* Search the index, and again if segments vanish meanwhile. */
 static void
 search(IndexScanDesc scan, NeardupScan *state, SearchCallback callback,
 	   void *callback_state)

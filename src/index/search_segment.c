@@ -36,27 +36,26 @@
 #define OVERLAP_CLASSES		1024
 
 /*
- * Number of further keys looked up, and then twice as many, while more than half as
- * many rows are in doubt: fetching a few rows costs less.
+ * Number of further keys looked up at first, and doubled then, while more rows than
+ * half that number are in doubt: fetching a few rows costs less.
  */
 #define MORE_KEYS			8
 
-/* Bytes of long lists that are read although they could be left out */
+/* Bytes of long lists read although the threshold does not require them */
 #define OPTIONAL_BYTES		512
 
-/* From MANY_ROWS candidates on, that many bytes more for each of them */
+/* Further bytes for each candidate if there are MANY_ROWS or more */
 #define MANY_ROWS			1024
 #define ROW_BYTES			8
 
-/* Number of rows of a page taken at once where sizes exclude others */
+/* Number of rows of a page taken at once if sizes are cached */
 #define ROWS_AT_ONCE		8
 
 /* Bounds */
 
 /*
- * A measure of a vector whose components in common with the query have such
- * shares of that at the most: see row.h.  A little more than the formulas say,
- * as sums are rounded.
+ * Upper bound of a measure of a vector, by the shares of the query's components that it
+ * has: see row.h.  Slightly above the formulas, as sums are rounded.
  */
 static double
 vector_value(const IndexQuery *query, Measure measure, const RowTraits *row,
@@ -72,7 +71,7 @@ vector_value(const IndexQuery *query, Measure measure, const RowTraits *row,
 	if (measure == MEASURE_COSINE)
 		return Min(sqrt(SHARE_OF_SQUARES(shares)),
 				   part / query->length * row->peak) * (1 + 1e-6);
-	/* smaller weights by greater ones, which with the former make both sums */
+	/* the sum of the smaller weights by that of the greater ones */
 	least = Min(part, vector_size_low(row->size + 1));
 	greatest = query->sum + vector_size_low(row->size) - least;
 	return (greatest > least ? least / greatest : 1) * (1 + 1e-6);
@@ -458,8 +457,8 @@ count_all(IndexSearch *search, Overlaps *overlaps, size_t *n)
 }
 
 /*
- * True if some keys do.  Vectors need all shares.  Of a sketch whose places have few
- * values all lists are long, and most must be read before any row can be excluded.
+ * True if some of the keys suffice.  Vectors need all shares.  If the places of a sketch
+ * have few values, all lists are long, and most must be read to exclude any row.
  */
 static inline bool
 some_keys_do(const IndexQuery *query)

@@ -5,8 +5,8 @@
  * Without it a look-up copies pages of each directory, searches the server's buffer
  * table for each page, and reads the pages of each filter.
  *
- * Memory is bounded for all indexes together.  Where one index needs room, the
- * others lose theirs.  What still does not fit is read from pages.  A segment is
+ * Memory is bounded for all indexes together.  If one index needs room, the
+ * others are evicted.  Data that still does not fit is read from pages.  A segment is
  * loaded when it has been searched as often as a quarter of the pages to read.
  */
 #include "postgres.h"
@@ -27,7 +27,7 @@
 
 int			segment_cache_memory = 8192;
 
-/* Filters and sizes leave this part of the memory to all else. */
+/* Part of the memory that filters and sizes must leave free */
 #define RESERVE_SHARE		8
 
 /* One lock in COUNTED_LOCK goes through the buffer table, to count as a use. */
@@ -127,7 +127,7 @@ memory_limit(void)
 	return Max(get_hash_memory_limit(), (Size) segment_cache_memory * 1024);
 }
 
-/* Bytes of the limit that are left, after other indexes lost theirs if need be. */
+/* Bytes left of the limit, after evicting other indexes if necessary. */
 static Size
 memory_left(const SegmentCache *mine, Size wanted, Size limit)
 {

@@ -2,9 +2,8 @@
  * segment_cache.h
  *		Per-backend cache of segment directories, filters and pending rows.
  *
- * A segment never changes, so what was read of it stays true.  Also cached is in
- * which buffer a page was last.  That is a hint: a page is read under its lock, and
- * has the number of its owner.
+ * A segment never changes, so its cached data stay valid.  The recent buffer of each
+ * page is a hint: a page is read under its lock, and has the number of its owner.
  */
 #ifndef NEARDUP_SEGMENT_CACHE_H
 #define NEARDUP_SEGMENT_CACHE_H
@@ -42,7 +41,7 @@ typedef struct CachedRow
 typedef struct SegmentCache
 {
 	Oid			relid;			/* the key */
-	bool		stale;			/* the index may be another one now */
+	bool		stale;			/* the index may have been replaced */
 	MemoryContext context;		/* of all that is cached of the index */
 	uint64		next_owner;		/* of the metapage that was seen last */
 	uint32		nsegments;

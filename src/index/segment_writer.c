@@ -17,10 +17,10 @@
 #include "index/postings.h"
 #include "index/segment_writer.h"
 
-/* Most bytes of an entry beside its runs, with a restart */
+/* Most bytes of an entry besides its runs, with a restart */
 #define ENTRY_OVERHEAD		(3 * MAX_NUMBER_BYTES + sizeof(Restart))
 
-/* Runs of fewer bytes are not broken up between pages. */
+/* Runs of fewer bytes are not split between pages. */
 #define UNBROKEN_BYTES		1024
 
 /* Least room on a page for a chunk of a list */
@@ -571,7 +571,7 @@ ordered(const Batch *batch)
 	return order;
 }
 
-/* Sorts postings, key in the upper half, that are sorted by the lower half. */
+/* Sort postings by their upper half, the key; they are sorted by the lower half. */
 static uint64 *
 sort_postings(uint64 *from, uint64 *to, uint64 n)
 {

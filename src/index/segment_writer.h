@@ -3,7 +3,7 @@
  *		Writing and merging segments, at once or in steps.
  *
  * A step goes from segment_resume() to segment_pause().  Rows come first, then lists
- * in the order of their keys.  A step that breaks off is repeated, into the same pages.
+ * in the order of their keys.  An aborted step is repeated, into the same pages.
  */
 #ifndef NEARDUP_SEGMENT_WRITER_H
 #define NEARDUP_SEGMENT_WRITER_H
@@ -54,17 +54,17 @@ typedef struct Batch
 	uint32	   *keys;
 	uint64		total;			/* in keys[] */
 	size_t		keys_size;
-	MemoryContext context;		/* of all of it, and of nothing else */
+	MemoryContext context;		/* of the whole batch */
 } Batch;
 
 extern Batch *batch_create(void);
 extern void batch_add(Batch *batch, const IndexedRow *row);
 extern void batch_free(Batch *batch);
 
-/* Bytes of memory that it takes, with those of writing it. */
+/* Bytes of memory of a batch, with those for writing it. */
 extern uint64 batch_memory(const Batch *batch);
 
-/* True if no row more can be added, however much memory there is. */
+/* True if a batch has reached its limit of rows or keys. */
 extern bool batch_full(const Batch *batch);
 
 /* Write a segment of all rows, and empty the batch. */

@@ -5,12 +5,12 @@
  * Insertions merge four segments of about the same size, so that a row is copied about
  * as often as its index has quadrupled.  Small ones are merged at once.  Large ones are
  * merged incrementally, a step with each flush, of at most as many postings as a small
- * merge has.  As a step takes sixteen times as many as were flushed, all merges are
- * done before the next ones are due.  VACUUM does the rest.
+ * merge has.  As a step merges sixteen times the flushed postings, all merges end
+ * before the next ones are due.  VACUUM does the rest.
  *
  * An incremental merge copies rows, then merges lists, then the new segment takes the
  * place of the old ones, and then the pages of these become free.  A step writes pages
- * that no search reads, and at its end the state.  If it breaks off, the next one
+ * that no search reads, and at its end the state.  If it is aborted, the next step
  * repeats it, into the same pages.
  */
 #include "postgres.h"
@@ -24,18 +24,18 @@
 #include "index/segment_writer.h"
 #include "index/segments.h"
 
-/* Segments of less weight are all of about the same size. */
+/* Segments of less weight are in one tier. */
 #define MIN_TIER			65536
 #define TIER_FACTOR			4
 
-/* A step has STEP_TIMES the postings flushed, but at least one part in MIN_STEP. */
+/* A step merges STEP_TIMES the flushed postings, at least 1 / MIN_STEP of the maximum. */
 #define STEP_TIMES			16
 #define MIN_STEP			8
 
 /* A segment is rewritten when one row in DEAD_SHARE is dead. */
 #define DEAD_SHARE			5
 
-/* Postings that take the time of freeing a page */
+/* Cost of freeing a page, in postings */
 #define POSTINGS_PER_PAGE	128
 
 int			merge_step_postings = 2000000;
@@ -91,7 +91,7 @@ release_some(PageStore *store, OldChain *old, uint64 most)
 		CHECK_FOR_INTERRUPTS();
 		if (!page_copy(store, old->block, old->owner, page.data))
 		{
-			old->block = InvalidBlockNumber;	/* VACUUM has been there */
+			old->block = InvalidBlockNumber;	/* freed by VACUUM */
 			break;
 		}
 		RecordFreeIndexPage(store->index, old->block);
@@ -111,7 +111,7 @@ segments_replace(Relation index, const SegmentInfo *old, uint32 n,
 
 	remove_segments(meta, old, n);
 	add_segment(meta, segment);
-	/* searches that have read the metapage notice that pages went */
+	/* searches that have read the metapage notice that pages are gone */
 	if (n > 0)
 		meta->next_owner++;
 	meta->pending_first = Max(meta->pending_first, pending_first);
@@ -241,7 +241,7 @@ merge_begin(Relation index, const SegmentInfo *segments, uint32 n)
 
 /*
  * Put the new segment in the place of the old ones, and list these for their pages to
- * become free: all in one.  The number that is skipped lets searches notice.
+ * become free, in one change.  A skipped number lets searches notice.
  */
 static void
 put_in_place(Relation index, int number, const SegmentInfo *segments, uint32 n,

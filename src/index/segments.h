@@ -15,14 +15,14 @@ extern int	merge_step_postings;
 
 /*
  * Take n segments out of the metapage and put one in, unless that has no rows; the
- * pending pages before `pending_first` go with it.  All in one.
+ * pending pages before `pending_first` are removed in the same change.
  */
 extern void segments_replace(Relation index, const SegmentInfo *old, uint32 n,
 							 const SegmentInfo *segment, uint64 pending_first);
 
 /*
- * Sort the segments of a copy of the metapage, lightest first: a search reads those
- * that are soon merged away, whose pages are used again, before they are.
+ * Sort the segments of a copy of the metapage, lightest first: these are merged soonest,
+ * so a search reads them before their pages are reused.
  */
 extern void segments_sort(IndexMeta *meta);
 
@@ -37,7 +37,7 @@ extern void segments_merge_some(Relation index, uint64 added);
 
 /*
  * Merge all that are not small to the next greater one, within maintenance_work_mem,
- * and rewrite those with many dead rows, as VACUUM does; or begin to, if that is much.
+ * and rewrite those with many dead rows, as VACUUM does; large merges are only begun.
  */
 extern void segments_merge_all(Relation index);
 
@@ -62,7 +62,7 @@ extern bool merge_state(Relation index, const IndexMeta *meta, int number,
 extern uint32 merge_segments(const IndexMeta *meta, int number,
 							 SegmentInfo *segments);
 
-/* Note how many rows are dead of those that a merge has copied. */
+/* Set the number of dead rows among those that a merge has copied. */
 extern void merge_count_dead(Relation index, const IndexMeta *meta,
 							 int number, uint32 ndead);
 

@@ -4,8 +4,8 @@
  *
  * Rows to be deleted have been in the index since before VACUUM began.  So after a
  * first flush they are in a segment, and in whatever that is merged into.  Segments are
- * read under the merge lock, some pages at a time: insertions that wait for longer
- * than deadlock_timeout would have the server cancel an autovacuum.  A segment that is
+ * read under the merge lock, some pages at a time: if an insertion waits for longer
+ * than deadlock_timeout, the server cancels an autovacuum.  A segment that is
  * merged meanwhile is read again, as a part of its successor.
  */
 #include "postgres.h"
@@ -27,8 +27,8 @@ typedef struct Deletion
 	IndexBulkDeleteCallback callback;
 	void	   *state;
 	IndexBulkDeleteResult *stats;
-	uint64		watched;		/* segment being read, or one of its merge: */
-	int			merge;			/* that number, or -1 */
+	uint64		watched;		/* owner of the segment being read */
+	int			merge;			/* number of its merge, or -1 */
 } Deletion;
 
 /* Pages of a segment, and blocks, that are read under the merge lock at once */
@@ -61,7 +61,7 @@ mark_page(Deletion *deletion, BlockNumber block, const bool *dead)
 	UnlockReleaseBuffer(buffer);
 }
 
-/* Delete rows of a page, of which there is a copy; *gone rises by all dead ones. */
+/* Delete rows of a copied page; add the number of its dead rows to *gone. */
 static uint32
 delete_on_page(Deletion *deletion, BlockNumber block, char *page, uint32 *gone)
 {
@@ -82,7 +82,7 @@ delete_on_page(Deletion *deletion, BlockNumber block, char *page, uint32 *gone)
 	return n;
 }
 
-/* Set how many rows of a segment are dead, with those of an interrupted VACUUM. */
+/* Set the number of dead rows of a segment, with those of an interrupted VACUUM. */
 static void
 count_dead(Relation index, uint64 owner, uint32 ndead)
 {
@@ -155,9 +155,8 @@ delete_and_count(Deletion *deletion, const SegmentInfo *segment)
 }
 
 /*
- * Delete rows of all segments of a merge, and then those that it has copied: others
- * will be copied as they are then.  Adds the segments to those done, unless the merge
- * ended meanwhile.
+ * Delete rows of all segments of a merge, and then among the rows that it has copied.
+ * Add the segments to done[], unless the merge ended meanwhile.
  */
 static void
 delete_in_merge(Deletion *deletion, const IndexMeta *meta, int number,
@@ -310,8 +309,8 @@ find_free_blocks(Relation index, IndexBulkDeleteResult *stats)
 }
 
 /*
- * Do steps until no merge is left.  Insertions go on, and may begin other merges, so
- * stop when all could have been merged twice.
+ * Do steps until no merge is left.  Insertions may begin further merges meanwhile, so
+ * stop when all segments could have been merged twice.
  */
 static void
 finish_steps(Relation index)
