@@ -255,13 +255,6 @@ row_sets_forgot(const RowSets *rows)
 	return forgot;
 }
 
-static void
-begin_arrays(RowSets *rows, Oid id_type)
-{
-	row_ids_begin(&rows->ids, id_type, rows->memory / 16 * IDS_SHARE);
-	disk_array_begin(&rows->sets, sizeof(SetNumber), rows->memory / 16);
-}
-
 void
 row_sets_end(RowSets *rows)
 {
@@ -276,7 +269,8 @@ void
 row_sets_clear(RowSets *rows)
 {
 	row_sets_end(rows);
-	begin_arrays(rows, rows->ids.type);
+	row_ids_begin(&rows->ids, rows->ids.type, rows->memory / 16 * IDS_SHARE);
+	disk_array_begin(&rows->sets, sizeof(SetNumber), rows->memory / 16);
 }
 
 /* Arguments */
@@ -322,7 +316,8 @@ row_sets_begin(RowSets *rows, FunctionCallInfo fcinfo, int first, Oid id_type)
 										   CStringGetDatum("signature"),
 										   ObjectIdGetDatum(get_func_namespace(fcinfo->flinfo->fn_oid)));
 	rows->memory = get_hash_memory_limit();
-	begin_arrays(rows, id_type);
+	rows->ids.type = id_type;
+	row_sets_clear(rows);
 }
 
 /* Rows of results */
@@ -333,16 +328,6 @@ typedef struct GroupRow
 	uint32		size;
 	uint32		number;			/* from 1, by order of the representatives */
 } GroupRow;
-
-enum Columns
-{
-	COLUMN_ID,
-	COLUMN_CLUSTER,
-	COLUMN_REPRESENTATIVE,
-	COLUMN_SIMILARITY,
-	COLUMN_SIZE,
-	NUM_COLUMNS
-};
 
 static GroupRule
 rule_require(const text *name)
@@ -411,23 +396,21 @@ count_members(DiskArray *groups, uint32 n, GroupOf group_of, void *context)
 	}
 }
 
-/* Put a row of the result. */
+/* Put a row of the result: id, cluster, representative, similarity, size. */
 static void
 put_row(ReturnSetInfo *rsinfo, RowIds *ids, uint32 row, GroupMember member, GroupRow group)
 {
 	int64		number = group.number;
 	int64		size = group.size;
-	Datum		values[NUM_COLUMNS];
-	bool		nulls[NUM_COLUMNS] = {0};
+
+	/* on 32 bits numbers are pointers, and copied below */
+	Datum		values[] = {
+		row_ids_get(ids, row), Int64GetDatumFast(number), row_ids_get(ids, member.representative),
+		Float8GetDatumFast(member.similarity), Int64GetDatumFast(size)
+	};
+	bool		nulls[] = {false, false, false, isnan(member.similarity), false};
 
 	Assert(size > 0 && number > 0 && (member.representative != row || isnan(member.similarity)));
-	values[COLUMN_ID] = row_ids_get(ids, row);
-	values[COLUMN_REPRESENTATIVE] = row_ids_get(ids, member.representative);
-	/* on 32 bits these are pointers, and copied below */
-	values[COLUMN_CLUSTER] = Int64GetDatumFast(number);
-	values[COLUMN_SIMILARITY] = Float8GetDatumFast(member.similarity);
-	values[COLUMN_SIZE] = Int64GetDatumFast(size);
-	nulls[COLUMN_SIMILARITY] = isnan(member.similarity);
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 

@@ -53,8 +53,8 @@ typedef struct RowSets
 } RowSets;
 
 /*
- * Prepare for rows whose ids are of that type.  Threshold and measure are the arguments
- * of the function from number `first` on.
+ * Prepare zeroed memory for rows whose ids are of that type.  Threshold and measure are the
+ * arguments of the function from number `first` on.
  */
 extern void row_sets_begin(RowSets *rows, FunctionCallInfo fcinfo, int first,
 						   Oid id_type);

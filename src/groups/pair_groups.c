@@ -21,7 +21,6 @@
 
 #include "base/compat.h"
 #include "groups/groups.h"
-#include "groups/row_query.h"
 
 PG_FUNCTION_INFO_V1(near_duplicate_groups_of_pairs);
 
@@ -151,18 +150,16 @@ read_pairs(PairGroups *pairs, const char *text, Oid id_type)
 	UserQuery	query;
 	TupleDesc	columns;
 	const char *numbered;
-	int			ncolumns;
 
 	user_query_begin(&query, text, NULL, NULL);
-	ncolumns = query.result->natts;
-	if (ncolumns > 3)
+	if (query.result->natts > 3)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_COLUMN_DEFINITION),
-				 errmsg("query has %d columns, and at most 3 are read", ncolumns),
+				 errmsg("query has %d columns, and at most 3 are read", query.result->natts),
 				 errhint("%s", QUERY_HINT)));
 	for (int i = 1; i <= 2; i++)
 		typed_column(query.result, i, id_type, true, "an id", QUERY_HINT);
-	pairs->measured = ncolumns > 2;
+	pairs->measured = query.result->natts > 2;
 	numbered = pairs->measured ? psprintf(NUMBERED_PAIRS, "s", "a, b, s") :
 		psprintf(NUMBERED_PAIRS, "0::pg_catalog.float8", "a, b");
 	/* here both ids have one type */

@@ -224,11 +224,6 @@ typedef struct RowReceiver
 	MemoryContext per_row;
 } RowReceiver;
 
-static void
-receive_startup(DestReceiver *self, int operation, TupleDesc desc)
-{
-}
-
 static bool
 receive_row(TupleTableSlot *slot, DestReceiver *self)
 {
@@ -241,11 +236,6 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 	return true;
 }
 
-static void
-receive_nothing(DestReceiver *self)
-{
-}
-
 /* Plan and run an analyzed query, with the snapshot of the calling statement. */
 static bool
 run(UserQuery *query, Query *analyzed, bool (*wanted) (PlanState *plan, void *unused),
@@ -255,13 +245,7 @@ run(UserQuery *query, Query *analyzed, bool (*wanted) (PlanState *plan, void *un
 												 ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(memory);
 	RowReceiver receiver = {
-		.pub = {
-			.receiveSlot = receive_row,
-			.rStartup = receive_startup,
-			.rShutdown = receive_nothing,
-			.rDestroy = receive_nothing,
-			.mydest = DestNone
-		},
+		.pub = *None_Receiver,
 		.row = row,
 		.context = context,
 		.per_row = AllocSetContextCreate(memory, "row of a query", ALLOCSET_DEFAULT_SIZES)
@@ -269,6 +253,7 @@ run(UserQuery *query, Query *analyzed, bool (*wanted) (PlanState *plan, void *un
 	QueryDesc  *desc;
 	bool		runs;
 
+	receiver.pub.receiveSlot = receive_row;
 	PushActiveSnapshot(GetActiveSnapshot());
 	desc = CreateQueryDesc(compat_plan_query(analyzed, query->text, CURSOR_OPT_PARALLEL_OK, NULL),
 						   query->text, GetActiveSnapshot(), InvalidSnapshot,

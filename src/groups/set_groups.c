@@ -514,12 +514,6 @@ probe(SetGroups *groups, const JoinSet *set)
 
 /* Greedy, and the first pass of both rules */
 
-static double
-similarity_of(const SetGroups *groups, const JoinSet *a, const JoinSet *b)
-{
-	return paired_similarity(groups->kind, groups->search.measure, a, b);
-}
-
 static bool
 is_reflexive(SetGroups *groups, const JoinSet *set)
 {
@@ -570,7 +564,7 @@ choose_representatives(SetGroups *groups)
 		state->status = near != NULL ? MEMBER : REPRESENTATIVE;
 		if (near == NULL)
 		{
-			state->similarity = similarity_of(groups, set, set);
+			state->similarity = paired_similarity(groups->kind, groups->search.measure, set, set);
 			store_read(groups, set);
 			index_set(groups, set);
 		}
@@ -600,7 +594,7 @@ choose_nearest(SetGroups *groups, const JoinSet *set)
 		CHECK_EVERY(i);
 		if (!groups->algorithm->verify(&groups->search, candidate, set))
 			continue;
-		similarity = similarity_of(groups, candidate, set);
+		similarity = paired_similarity(groups->kind, groups->search.measure, candidate, set);
 		Assert(candidate->first != set->first);
 		/* a representative that was not added comes before all sets */
 		if (similarity < state->similarity ||

@@ -202,7 +202,7 @@ my @budgets = (
 	[ 4220, 4220, qw(join/node) ],
 	[ 2079, 2079, qw(planner statistics) ],
 	[ 4187, 4187, qw(guard) ],
-	[ 2891, 2891, qw(groups) ],
+	[ 2850, 2850, qw(groups) ],
 	[ 4155, 4155, qw(passages) ],
 	[ 563, 563, qw(evaluation) ]);
 my (@over, $total);
@@ -222,7 +222,7 @@ foreach my $budget (@budgets)
 }
 is(join("\n", @over), '', 'every folder keeps its budget of lines');
 # The goals are 62,000 and 260.
-cmp_ok($total, '<=', 60583, 'the source keeps its budget of lines');
+cmp_ok($total, '<=', 60542, 'the source keeps its budget of lines');
 cmp_ok(scalar keys %lines, '<=', 212, 'and of files');
 
 done_testing();
