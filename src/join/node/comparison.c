@@ -2,11 +2,10 @@
  * comparison.c
  *		A comparison of an integer column of each side, as in a.id < b.id.
  *
- * A table is rarely joined with itself without a condition that keeps one of
- * (a, b) and (b, a).  It is evaluated on each pair of rows, of which there
- * are many more than of sets.  So the two values are kept before the rows
- * and compared first: most pairs need no columns and no expression.  And if it
- * is < or >, two rows are visited once, and it decides which is the outer one.
+ * Most self-joins have a condition that keeps one of (a, b) and (b, a).  It is evaluated on each
+ * pair of rows, and these are many more than pairs of sets.  So the two values are kept before
+ * the rows and compared first: most pairs need no columns and no expression.  With < or >, each
+ * pair of rows is visited once, and the comparison decides which one is the outer row.
  *
  * Integers of all sizes and tuple identifiers can be compared.
  */
@@ -59,7 +58,7 @@ comparison_init(Comparison *comparison, Node *clause)
 		!is_comparable(left->vartype) || !is_comparable(right->vartype))
 		return false;
 	comparison->kind = kind_of(op->opno, left->vartype);
-	/* with its sides exchanged */
+	/* exchange the sides */
 	if (left->varno == INNER_VAR && comparison->kind != COMPARISON_NONE)
 		comparison->kind = COMPARISON_LT + COMPARISON_GT - comparison->kind;
 	side = left->varno == INNER_VAR ? SIDE_INNER : SIDE_OUTER;

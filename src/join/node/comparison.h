@@ -30,19 +30,19 @@ typedef struct Comparison
 } Comparison;
 
 /*
- * Take a condition, in columns of an outer and an inner row (OUTER_VAR and
- * INNER_VAR), as a comparison; false if it is none.
+ * Parse a condition on columns of an outer and an inner row (OUTER_VAR and INNER_VAR); false if
+ * it is no comparison.
  */
 extern bool comparison_init(Comparison *comparison, Node *clause);
 
 /*
- * The value of a row of that side, 0 if nothing is compared; false if it is
- * null, so that no pair with that row passes.
+ * The value of a row of that side, 0 without comparison; false if it is null, so that no pair
+ * with that row passes.
  */
 extern bool comparison_value(const Comparison *comparison, JoinSide side,
 							 TupleTableSlot *slot, int64 *value);
 
-/* Whether a pair of values passes; inline, as it is asked of each pair. */
+/* Whether a pair of values passes. */
 static inline bool
 comparison_holds(const Comparison *comparison, int64 outer, int64 inner)
 {
@@ -64,14 +64,14 @@ comparison_holds(const Comparison *comparison, int64 outer, int64 inner)
 	pg_unreachable();
 }
 
-/* Whether no pair of equal values passes, such as that of a row with itself. */
+/* Whether pairs of equal values, such as of a row with itself, do not pass. */
 static inline bool
 comparison_refuses_equal(const Comparison *comparison)
 {
 	return !comparison_holds(comparison, 0, 0);
 }
 
-/* Whether of two different values they pass in just one order. */
+/* Whether two different values pass in one order only. */
 static inline bool
 comparison_is_strict(const Comparison *comparison)
 {

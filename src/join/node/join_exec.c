@@ -2,16 +2,14 @@
  * join_exec.c
  *		The similarity join in the executor.
  *
- * Both sides are read to their ends into the engine (join_read.c), which then
- * yields pairs of groups of rows, which are
- * multiplied out here; a semi-join leaves a row after its first match.  One
- * bit for each outer row tells that it has found one, for semi-, anti- and left
- * joins; the last two go through all outer rows once more at the end.
+ * Both sides are read into the engine (join_read.c), which returns pairs of groups of rows.
+ * Here these are paired row by row; a semi-join is done with a row at its first match.  Semi-,
+ * anti- and left joins have one bit for each outer row with a match; the last two read all
+ * outer rows again at the end.
  *
- * In the plan a column of the node is a column of its scan tuple, all outer
- * columns and then all inner ones.  Here that would mean to copy columns for
- * each pair; instead the expressions are changed to read from an outer and an
- * inner row, as those of core's joins do.
+ * A Var of the plan is a column of the scan tuple: all outer columns, then all inner ones.  To
+ * avoid copying columns for each pair, expressions are changed to read from an outer and an
+ * inner row, as in core's joins.
  */
 #include "postgres.h"
 
@@ -42,7 +40,7 @@ join_private(SimilarityJoinState *state, enum JoinPrivate which)
 
 /* Expressions */
 
-/* Columns of the scan tuple become columns of an outer or an inner row. */
+/* Replace columns of the scan tuple by columns of an outer or an inner row. */
 static Node *
 to_side_columns(Node *node, void *context)
 {
@@ -73,7 +71,7 @@ side_columns(SimilarityJoinState *state, Node *expr)
 	return to_side_columns(expr, &columns);
 }
 
-/* Note the columns that an expression reads of either side. */
+/* Collect the columns of each side that an expression reads. */
 static bool
 find_columns(Node *node, void *context)
 {
@@ -94,7 +92,7 @@ find_columns(Node *node, void *context)
 	return expression_tree_walker(node, find_columns, context);
 }
 
-/* Rows of both sides are minimal tuples. */
+/* Create the slots and arrays of both sides, whose rows are minimal tuples. */
 static void
 init_rows(SimilarityJoinState *state, EState *estate)
 {
@@ -117,8 +115,8 @@ init_rows(SimilarityJoinState *state, EState *estate)
 }
 
 /*
- * Raise if the user may not call what a condition calls.  PostgreSQL looks for that
- * as it makes a condition ready, and those that the join evaluates itself never are.
+ * Raise an error if the user may not call the functions of a condition that the join evaluates
+ * itself:  ExecInitExpr() checks that.
  */
 static void
 require_rights(SimilarityJoinState *state, Node *clause)
@@ -126,7 +124,10 @@ require_rights(SimilarityJoinState *state, Node *clause)
 	(void) ExecInitExpr((Expr *) clause, &state->css.ss.ps);
 }
 
-/* The signatures' expressions, which read the rows of the children, and the threshold. */
+/*
+ * Initialize the expressions of the signatures, which read the children's rows, and of the
+ * threshold.
+ */
 static void
 init_condition(SimilarityJoinState *state, Node *clause)
 {
@@ -149,10 +150,9 @@ init_condition(SimilarityJoinState *state, Node *clause)
 }
 
 /*
- * What is evaluated on pairs: other conditions and the output.  The first condition may be a
- * comparison, if a nested loop evaluates it before the near-duplicate condition: then rows
- * whose value is null are not compared, and of the others the value is kept, not the column.
- * Where rows stand for both sides they have but one value.
+ * Initialize other conditions and the output.  If a nested loop would evaluate a comparison
+ * before the near-duplicate condition, it is evaluated on values that are kept with the rows; a
+ * row with a null value has no match.  In a self-join a row has one value for both sides.
  */
 static void
 init_output(SimilarityJoinState *state, List *filter, List *qual)
@@ -193,10 +193,9 @@ init_output(SimilarityJoinState *state, List *filter, List *qual)
 }
 
 /*
- * Change a copy of the plan for EXPLAIN.  The children are where core's joins have them: a
- * subplan has arguments from outer and inner rows, which EXPLAIN looks up there, but the planner
- * and the executor must not.  And columns that identify the rows of a partitioned table that is
- * changed get names: EXPLAIN VERBOSE does not know a column of no relation.
+ * Change a copy of the plan for EXPLAIN, which looks up arguments of subplans in outer and
+ * inner plans, while planner and executor must not find the children there.  And give row
+ * identity columns (ROWID_VAR) the names of their columns.
  */
 static void
 show_children(SimilarityJoinState *state)
@@ -235,7 +234,7 @@ begin(CustomScanState *node, EState *estate, int eflags)
 	state->type = join_private(state, JOIN_PRIVATE_TYPE);
 	state->inner_whole = join_private(state, JOIN_PRIVATE_INNER_WHOLE);
 
-	/* a recheck (EvalPlanQual) has one row of each side, which may differ */
+	/* a recheck (EvalPlanQual) has different rows of both sides */
 	state->self_join = join_private(state, JOIN_PRIVATE_SELF) &&
 		estate->es_epq_active == NULL;
 	init_rows(state, estate);
@@ -272,7 +271,7 @@ set_matched(SimilarityJoinState *state, uint32 rowno)
 	return true;
 }
 
-/* Make a row the current one of its side, if its columns are needed. */
+/* Store a row in the slot of its side, if its columns are needed. */
 static inline void
 show_row(SimilarityJoinState *state, JoinSide side, const JoinRow *row)
 {
@@ -282,14 +281,14 @@ show_row(SimilarityJoinState *state, JoinSide side, const JoinRow *row)
 						  state->sides[side].slot, false);
 }
 
-/* True if an outer row needs one match, not all. */
+/* Whether an outer row needs one match only. */
 static inline bool
 needs_one(const SimilarityJoinState *state)
 {
 	return state->type == JOIN_SEMI || state->type == JOIN_ANTI;
 }
 
-/* The next inner row of the round; NULL if the outer one has met all. */
+/* The next inner row of the round; NULL if the outer row has visited all. */
 static const JoinRow *
 next_of_round(SimilarityJoinState *state)
 {
@@ -344,10 +343,10 @@ next_groups(SimilarityJoinState *state)
 #define MAX_COPIED_ROWS	4096
 
 /*
- * Lay the inner rows side by side if more than one outer row is to be paired with all of them,
- * of this pair of groups or of several with the same inner one; unless they are in a file, or
- * too many.  Rows of a list are far from each other in memory: to go to the next takes longer
- * than all else that is done about most pairs.
+ * Copy the inner rows to an array if several outer rows are paired with them, in this pair of
+ * groups or in several with the same inner group; unless they are in a file, or too many.  Rows
+ * of a list are far from each other in memory: following its links takes most of the time of a
+ * pair.
  */
 static void
 copy_inner_rows(SimilarityJoinState *state)
@@ -381,8 +380,8 @@ copy_inner_rows(SimilarityJoinState *state)
 }
 
 /*
- * Go to the first inner row.  Where rows may pass in either order, those of one group
- * meet those behind them; but in a file all meet all, in both orders.
+ * Go to the first inner row.  If the order of a pair does not matter, rows of one group are
+ * paired with later ones only; but rows in a file with all, in both orders.
  */
 static void
 begin_inner_rows(SimilarityJoinState *state)
@@ -395,7 +394,7 @@ begin_inner_rows(SimilarityJoinState *state)
 	{
 		InnerRound *round = &state->scan.round;
 
-		/* a match is the last row passed: it is met first, and not again */
+		/* a match is the last row passed: it is visited first, and only once */
 		round->end = round->passed - round->match;
 		round->from_first = false;
 	}
@@ -439,7 +438,7 @@ next_outer_row(SimilarityJoinState *state)
 	}
 }
 
-/* How many rows ahead columns are fetched. */
+/* Number of rows ahead of which columns are prefetched. */
 #define FETCH_AHEAD	4
 
 /* The next inner row for the current outer one; NULL if there is none. */
@@ -466,10 +465,7 @@ next_inner_row(SimilarityJoinState *state)
 	return &state->scan.inner_row;
 }
 
-/*
- * True if the filter lets through the current outer row with this one, or the two in
- * the other order.
- */
+/* Whether the current outer row passes the filter with this one, or the two in the other order. */
 static inline bool
 passes(SimilarityJoinState *state, const InnerRow *inner)
 {
@@ -495,7 +491,7 @@ passes(SimilarityJoinState *state, const InnerRow *inner)
 	return ExecQual(state->conditions.filter, econtext);
 }
 
-/* Go to the next pair of rows that the filter lets through. */
+/* Go to the next pair of rows that passes the filter. */
 static bool
 next_pair(SimilarityJoinState *state)
 {
@@ -511,7 +507,7 @@ next_pair(SimilarityJoinState *state)
 			state->scan.in_row = false;
 			continue;
 		}
-		/* nor does the pair in the other order, for which this one stands */
+		/* neither order of the pair passes */
 		state->nfiltered += state->scan.exchangeable;
 		if (passes(state, inner))
 			return true;
@@ -532,7 +528,7 @@ output(SimilarityJoinState *state)
 	return TTS_EMPTY(slot) ? ExecStoreVirtualTuple(slot) : slot;
 }
 
-/* The next output of rows that pair; NULL if there is none. */
+/* The next output of matching rows; NULL if there is none. */
 static TupleTableSlot *
 next_matched(SimilarityJoinState *state)
 {
@@ -581,7 +577,7 @@ next_unmatched(SimilarityJoinState *state)
 	return NULL;
 }
 
-/* Rows of the engine are not read any more. */
+/* Clear the slots: rows of the engine are not read any more. */
 static void
 leave_rows(SimilarityJoinState *state)
 {
@@ -590,7 +586,7 @@ leave_rows(SimilarityJoinState *state)
 	state->scan.in_pair = state->scan.in_row = false;
 }
 
-/* Go on to the phase after this one. */
+/* Go to the next phase. */
 static void
 next_phase(SimilarityJoinState *state)
 {
@@ -607,7 +603,7 @@ next_phase(SimilarityJoinState *state)
 		leave_rows(state);
 		state->phase = join_next_spec(state) ? JOIN_PAIRS : JOIN_DONE;
 	}
-	/* to free much memory takes time: do it while other processes do */
+	/* free memory while other processes do so: it takes time */
 	if (state->phase == JOIN_DONE)
 		join_shared_close(state);
 }
@@ -660,10 +656,7 @@ end(CustomScanState *node)
 		ExecEndNode(lfirst(lc));
 }
 
-/*
- * CustomExecMethods.ReScanCustomScan.  Core passes changed parameters on to
- * the usual children only, not to these.
- */
+/* CustomExecMethods.ReScanCustomScan. Core does not pass changed parameters to custom children. */
 static void
 rescan(CustomScanState *node)
 {
@@ -671,7 +664,7 @@ rescan(CustomScanState *node)
 	ListCell   *lc;
 
 	end_engine(state);
-	/* what is counted is the last run's */
+	/* count the last run only */
 	state->stats_gathered = false;
 	state->nfiltered = state->nremoved = 0;
 	foreach(lc, node->custom_ps)

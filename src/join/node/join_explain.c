@@ -1,6 +1,6 @@
 /*
  * join_explain.c
- *		What EXPLAIN tells of a similarity join.
+ *		EXPLAIN of a similarity join.
  */
 #include "postgres.h"
 
@@ -37,7 +37,7 @@ explain_count(const char *label, uint64 count, ExplainState *es)
 	ExplainPropertyUInteger(label, NULL, count, es);
 }
 
-/* As explain_count; in text only if there is something to tell. */
+/* As explain_count(), in text format only if it is not zero. */
 static void
 explain_removed(const char *label, uint64 count, ExplainState *es)
 {
@@ -85,7 +85,7 @@ similarity_join_explain(CustomScanState *node, List *ancestors, ExplainState *es
 					   list_nth(scan->custom_exprs, JOIN_EXPR_QUAL));
 	if (state->self_join || es->format != EXPLAIN_FORMAT_TEXT)
 		ExplainPropertyBool("Self-Join", state->self_join, es);
-	/* that was run, or would be: sketches have their own */
+	/* of the run, or else for sets: sketches have their own */
 	ExplainPropertyText("Algorithm", stats.algorithm != NULL ? stats.algorithm :
 						chosen_algorithm(neardup_join_algorithm, KIND_SETS,
 										 state->near.measure)->name, es);

@@ -1,7 +1,6 @@
 /*
  * join_node.h
- *		The similarity join as a node of plans: what its planner part, its
- *		executor part and EXPLAIN share.
+ *		The plan node of the similarity join: declarations for planner, executor and EXPLAIN.
  */
 #ifndef NEARDUP_JOIN_NODE_H
 #define NEARDUP_JOIN_NODE_H
@@ -64,7 +63,7 @@ enum JoinPrivate
 
 typedef enum JoinPhase
 {
-	JOIN_BUILD,					/* nothing has been read */
+	JOIN_BUILD,					/* no row has been read */
 	JOIN_PAIRS,
 	JOIN_UNMATCHED,				/* outer rows that found no match */
 	JOIN_DONE,
@@ -98,16 +97,14 @@ typedef struct InnerRows
 } InnerRows;
 
 /*
- * Where an outer row visits the inner ones up to its first match: it begins with the
- * match of the row before it, continues after that, and wraps around at the last one.
- * If each began with the first one, a.id > b.id would take the square of the rows where
- * these stand in the wrong order, which is not known.
+ * The order in which an outer row visits the inner ones up to its first match: from the match
+ * of the previous outer row, around the end, so that a.id > b.id does not take the square of
+ * the rows if they have the wrong order.
  */
 typedef struct InnerRound
 {
-	uint64		passed;			/* rows in front of where the cursor is */
-	uint64		end;			/* rows, from the first on, after which it
-								 * ends */
+	uint64		passed;			/* rows before the cursor */
+	uint64		end;			/* number of first rows after which it ends */
 	bool		from_first;		/* it has wrapped around */
 	bool		match;			/* the last row returned matched, and is
 								 * returned again */
@@ -204,7 +201,7 @@ typedef struct SimilarityJoinState
 	uint64		nfiltered;		/* pairs that the filter removed */
 	uint64		nremoved;		/* rows that the qual removed */
 	SetJoinStats stats;			/* of engines that have ended */
-	bool		stats_gathered; /* from all processes, and final */
+	bool		stats_gathered; /* final, of all processes */
 
 	bool		inner_whole;	/* other processes have other outer rows and
 								 * the same inner ones; nothing is shared but
@@ -224,8 +221,8 @@ extern int	neardup_join_algorithm; /* JoinAlgorithm */
 /* join_path.c */
 
 /*
- * Take a clause apart that can drive a join: a near-duplicate condition, or
- * one that implies it, and has to be evaluated besides.
+ * Parse a clause that can drive a join: a near-duplicate condition, or one that implies it, and
+ * is evaluated in addition.
  */
 extern bool similarity_join_clause(Node *clause, NearCondition *near);
 extern void similarity_join_init(void);
@@ -283,7 +280,7 @@ extern bool join_next_spec(SimilarityJoinState *state);
 
 /* join_specs.c: rows enter the engine, those of one spec at a time */
 
-/* Begin the first engine in place of any that there is, with no specs known; and end. */
+/* Begin the first engine, without specs, in place of an older one; and end. */
 extern void specs_begin(SimilarityJoinState *state);
 extern void specs_end(SimilarityJoinState *state);
 
@@ -294,21 +291,21 @@ extern void specs_add_row(SimilarityJoinState *state, JoinSide side, JoinRow *ro
 /* Note that one side has been read: specs that only the other side has have no matches. */
 extern void specs_end_side(SimilarityJoinState *state);
 
-/* Number of specs, of which the first engine has number 0. */
+/* Number of specs; the first engine has number 0. */
 extern uint32 specs_number(const SimilarityJoinState *state);
 
 /* The number of the next spec whose rows wait; -1 if there is none. */
 extern int64 specs_waiting(SimilarityJoinState *state);
 
-/* Begin an engine for that spec and, if wanted, add its rows; otherwise drop them. */
+/* Begin an engine for that spec and add its rows, or drop them if they are not wanted. */
 extern void specs_next(SimilarityJoinState *state, bool wanted);
 
 /* The kind of the engine's signatures. */
 extern SignatureKind specs_kind(const SimilarityJoinState *state);
 
 /*
- * Prepare the engine for a signature's spec, the first one; false if such signatures cannot
- * be compared.
+ * Prepare the engine for the first signature's spec; false if such signatures cannot be
+ * compared.
  */
 extern bool specs_use(SimilarityJoinState *state, const Signature *sig);
 
@@ -332,13 +329,13 @@ extern void join_shared_finish(CustomScanState *node);
 /* Detach from shared memory, which is not read any more. */
 extern void join_shared_leave(SimilarityJoinState *state);
 
-/* Note that no probes are left, and free this process's part of shared memory. */
+/* Note that all probes are claimed, and free this process's shared memory. */
 extern void join_shared_close(SimilarityJoinState *state);
 
-/* Whether that has happened before this process attached. */
+/* Whether that had happened when this process attached. */
 extern bool join_shared_is_late(const SimilarityJoinState *state);
 
-/* Have the engines share rows and sets with those of other processes, if there are any. */
+/* Let engines share rows and sets with those of other processes, if there are any. */
 extern void join_shared_divide(SimilarityJoinState *state);
 
 /* Begin; true if rows are still being read. */
@@ -348,15 +345,15 @@ extern bool join_shared_begin(SimilarityJoinState *state);
 extern void join_shared_add(SimilarityJoinState *state, JoinSide side,
 							JoinRow *row, size_t len, const Signature *sig);
 
-/* All rows of this process have been added. */
+/* Note that all rows of this process have been added. */
 extern void join_shared_end_rows(SimilarityJoinState *state);
 
 /* Prepare the sets together, or read the rows that all have written. */
 extern void join_shared_gather(SimilarityJoinState *state);
 
 /*
- * Several processes divide the probes if there is one spec.  Otherwise each spec is one
- * process's: whether it is this one's.
+ * Whether this process joins that spec: of one spec all processes divide the probes, of several
+ * each spec is claimed by one process.
  */
 extern bool join_shared_claims(SimilarityJoinState *state, uint32 number);
 
@@ -364,8 +361,8 @@ extern bool join_shared_claims(SimilarityJoinState *state, uint32 number);
 extern pg_atomic_uint64 *join_shared_probes(SimilarityJoinState *state);
 
 /*
- * Before the first probe of an engine: false if the others have made all.  After the last
- * one: true if all others are done, and this process emits the outer rows without a match.
+ * Before the first probe of an engine: false if other processes have made all.  After the last
+ * one: true if all others are done, so that this process emits the outer rows without a match.
  */
 extern bool join_shared_begin_probes(SimilarityJoinState *state);
 extern bool join_shared_end_probes(SimilarityJoinState *state);

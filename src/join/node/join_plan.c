@@ -1,6 +1,6 @@
 /*
  * join_plan.c
- *		The similarity join's path becomes a plan.
+ *		Creating the plan of a similarity join.
  */
 #include "postgres.h"
 
@@ -37,10 +37,9 @@ find_same(Node *node, List *forms)
 }
 
 /*
- * Columns and placeholders as they look above the join.  From version 16 on they tell which
- * outer joins may have made them null, and are told apart by it: what goes into the join
- * without that mark comes out of it with one. All expressions of the node are matched with its
- * custom_scan_tlist, so all must have one form.
+ * Columns and placeholders as they are above the join.  From version 16 on they name the outer
+ * joins that may have made them null, so they differ above and below the join.  All expressions
+ * of the node are matched with its custom_scan_tlist, so all must have one form.
  */
 static Node *
 to_output_form(Node *node, List *forms)
@@ -57,9 +56,9 @@ to_output_form(Node *node, List *forms)
 }
 
 /*
- * Where a partitioned table is changed, what tells its rows is a column of no
- * relation (ROWID_VAR) until PostgreSQL has matched the plan's columns.  Notes
- * which column of the table it is, for EXPLAIN: see show_children().
+ * If a partitioned table is changed, the row identity is a column without relation (ROWID_VAR)
+ * until core has matched the plan's columns.  Note the column of the table for EXPLAIN, see
+ * show_children().
  */
 static void
 note_row_identity(PlannerInfo *root, Var *var)
@@ -107,7 +106,7 @@ goes_before(const RestrictInfo *x, const RestrictInfo *y)
 		 x->eval_cost.per_tuple < y->eval_cost.per_tuple);
 }
 
-/* The clauses in the order of evaluation, which is core's; stable, too. */
+/* The clauses in core's order of evaluation, by a stable sort. */
 static List *
 ordered_clauses(PlannerInfo *root, List *rinfos)
 {
@@ -157,9 +156,8 @@ similarity_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	qual = extract_actual_clauses(qual, false);
 
 	/*
-	 * Columns and placeholders of the output (core may have kept the real
-	 * tlist to itself: then this one is empty); then those within
-	 * placeholders, which matter where a placeholder is made by this join.
+	 * Columns and placeholders of the output (tlist may be empty), then those
+	 * within placeholders, as this join may evaluate a placeholder.
 	 */
 	output = (Node *) list_make2(rel->reltarget->exprs, qual);
 	forms = list_concat(pull_var_clause(output, flags | PVC_INCLUDE_PLACEHOLDERS),

@@ -2,10 +2,9 @@
  * join_read.c
  *		Reading the sides of a similarity join into the engine.
  *
- * Both are read to their ends, the one of which fewer rows are expected first: of
- * each row what is wanted above the join or by its other conditions, with the set of
- * its signature.  If the sides are one table that is joined with itself, it is read
- * once.
+ * The side with fewer expected rows is read first.  A row is kept with the columns that the
+ * output or other conditions need, and with the set of its signature.  A table that is joined
+ * with itself is read once.
  */
 #include "postgres.h"
 
@@ -21,7 +20,7 @@
 #include "signature/sql/near.h"
 #include "methods/sketches/minhash.h"
 
-/* Form a row of those columns of the current one that are needed, until the next one. */
+/* Form a row of the needed columns of the current one; valid until the next call. */
 static JoinRow *
 make_row(SimilarityJoinState *state, JoinSide side, TupleTableSlot *slot,
 		 int64 value, size_t *len)
@@ -32,7 +31,7 @@ make_row(SimilarityJoinState *state, JoinSide side, TupleTableSlot *slot,
 	MinimalTuple columns;
 	JoinRow    *row;
 
-	/* as by count(*): no tuple is formed */
+	/* no tuple is formed, as for count(*) */
 	if (state->sides[side].columns == NULL)
 	{
 		memset(&state->bare_row, 0, sizeof(state->bare_row));
@@ -50,7 +49,7 @@ make_row(SimilarityJoinState *state, JoinSide side, TupleTableSlot *slot,
 	return row;
 }
 
-/* Add the current row.  If it passes no comparison, it has no signature. */
+/* Add the current row, without signature if the value of the comparison is null. */
 static void
 take_row(SimilarityJoinState *state, JoinSide side, TupleTableSlot *slot,
 		 const Signature *sig)
@@ -81,7 +80,7 @@ row_signature(SimilarityJoinState *state, JoinSide side)
 						 &isnull);
 	if (isnull)
 		return NULL;
-	/* as that of a small set: memory need not be allocated for each row */
+	/* short signatures need no allocation */
 	if (VARATT_IS_SHORT(DatumGetPointer(value)) &&
 		!VARATT_IS_EXTERNAL(DatumGetPointer(value)))
 	{
@@ -96,8 +95,8 @@ row_signature(SimilarityJoinState *state, JoinSide side)
 }
 
 /*
- * The scan that has given a child's current row, if it goes through a table page by page; of
- * an Append with asynchronous parts, perhaps another one.
+ * The sequential scan that has returned a child's current row, or NULL; of an Append with
+ * asynchronous parts, perhaps another one.
  */
 static ScanState *
 scan_of(PlanState *child)
@@ -124,7 +123,7 @@ scan_of(PlanState *child)
 	return NULL;
 }
 
-/* Prefetch the next row, if it is about as long: without, a self-join takes 8 percent longer. */
+/* Prefetch the next row, if it is about as long; a self-join takes 8 percent longer without. */
 static void
 fetch_next_row(PlanState *child)
 {
@@ -139,8 +138,8 @@ fetch_next_row(PlanState *child)
 }
 
 /*
- * Read one side to its end, into the engine or to where several processes have their rows.
- * Signatures do not matter if the threshold is null.
+ * Read one side to its end, into the engine or shared memory.  Signatures are ignored if the
+ * threshold is null.
  */
 static void
 read_side(SimilarityJoinState *state, JoinSide side, bool any_threshold)
@@ -148,7 +147,7 @@ read_side(SimilarityJoinState *state, JoinSide side, bool any_threshold)
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 	MemoryContext caller = MemoryContextSwitchTo(state->css.ss.ps.state->es_query_cxt);
 
-	/* what a child makes when it is first asked has to last as long as it */
+	/* a child allocates in this context at its first call */
 	for (;;)
 	{
 		TupleTableSlot *slot = ExecProcNode(join_child(state, side));
@@ -173,7 +172,7 @@ read_side(SimilarityJoinState *state, JoinSide side, bool any_threshold)
 	MemoryContextSwitchTo(caller);
 }
 
-/* The value of an argument that is the same for all pairs; false if null. */
+/* Evaluate an argument that is the same for all pairs; false if null. */
 static bool
 evaluate_argument(SimilarityJoinState *state, ExprState *argument, double *value)
 {
@@ -190,8 +189,8 @@ evaluate_argument(SimilarityJoinState *state, ExprState *argument, double *value
 }
 
 /*
- * The threshold, and the recall if there is one; false if one is null.  That they are valid is
- * not required before two signatures come to be compared: see specs.c.
+ * Evaluate the threshold, and the recall if there is one; false if one is null.  An invalid one
+ * is an error only when two signatures are compared: see specs.c.
  */
 static bool
 join_arguments(SimilarityJoinState *state)
@@ -208,7 +207,10 @@ join_arguments(SimilarityJoinState *state)
 	return true;
 }
 
-/* Prepare the engine, which has all rows of its spec; false if all pairs have been found. */
+/*
+ * Prepare the engine, which has all rows of its spec; false if other processes have found all
+ * pairs.
+ */
 static bool
 build_engine(SimilarityJoinState *state)
 {
@@ -225,8 +227,8 @@ build_engine(SimilarityJoinState *state)
 }
 
 /*
- * Read both sides, the one of which fewer rows are expected first.  The second one is read only
- * if it matters: where the first one has no signature, no row has a match.
+ * Read both sides, the one with fewer expected rows first.  If that has no signature, no row has
+ * a match, and the second one is read only if its rows are emitted.
  */
 static void
 read_sides(SimilarityJoinState *state, bool any_threshold)
@@ -243,7 +245,7 @@ read_sides(SimilarityJoinState *state, bool any_threshold)
 	if (state->self_join)
 		return;
 	specs_end_side(state);
-	/* from now on rows without a match are dropped, where that pays */
+	/* from now on rows without a match may be dropped */
 	if (specs_number(state) == 1 &&
 		feature_filter_pays(setjoin_rows_added(state->engine, first), rows[OTHER_SIDE(first)]))
 		setjoin_filter(state->engine);
@@ -266,7 +268,7 @@ join_read(SimilarityJoinState *state)
 		read_sides(state, any_threshold);
 	else
 	{
-		/* this process's part, unless the others are done with that */
+		/* the part of this process, unless others have read all */
 		if (join_shared_begin(state))
 		{
 			for (int side = LAST_READ_SIDE(state); side >= SIDE_OUTER; side--)

@@ -2,26 +2,24 @@
  * join_shared.c
  *		A similarity join by several processes.
  *
- * Where one side is much smaller, or memory would not do for both, each process may read
- * all of the inner side and a part of the outer one, and join them alone.  The planner
- * decides; then only counters are shared.
+ * If one side is much smaller, or memory would not suffice for both, each process may read all
+ * of the inner side and a part of the outer one, and join them alone; the planner decides.  Then
+ * only counters are shared.
  *
- * Otherwise each process reads a part of the sides, and adds the rows with their sets to
- * shared memory.  The processes then prepare the sets and their index together
- * (join/engine/shared_sets.c), so that all have the same sets with the same numbers, and
- * divide the probes by a counter.  Each process has the memory that a join may have.
+ * Otherwise each process reads a part of the sides, and adds rows and sets to shared memory.
+ * The processes prepare the sets and their index together (join/engine/shared_sets.c), so that
+ * all have the same sets with the same numbers, and divide the probes by a counter.
  *
- * If memory is full, each process writes its sets to disk, see join/engine/spill.c.  For
- * signatures of several specs, and for vectors, whose weights would have to be counted, all
- * rows go to files, from which each process reads all of them, in the same order: what
- * is divided then is reading, the probes of one spec or else the specs, and what follows
- * the join.
+ * If memory is full, each process writes its sets to disk (join/engine/spill.c).  Rows with
+ * signatures of several specs, and with vectors, go to files that each process reads whole, in
+ * the same order: reading, the probes of one spec or else the specs, and later work are
+ * divided.
  *
- * No process waits for another one once rows are emitted.  A process that attaches later
- * takes part in the phase that is running, or finds the sets prepared, or the files complete.
+ * No process waits for another one once rows are emitted.  A process that attaches later takes
+ * part in the running phase, or finds the sets prepared, or the files complete.
  *
- * The bits of outer rows that have a match are shared, so that a semi-join emits each row
- * once.  Rows without a match are emitted by the process that ends its probes last.
+ * The bits of outer rows with a match are shared, so that a semi-join emits each row once.  Rows
+ * without a match are emitted by the process that ends its probes last.
  */
 #include "postgres.h"
 
@@ -92,7 +90,7 @@ counts_end(JoinCounts *counts)
 	return (char *) counts + counts_bytes(counts->nparts);
 }
 
-/* Add what a process has counted to what is known of all. */
+/* Add the counters of a process to the sum. */
 static void
 add_part(SimilarityJoinState *state, const PartCounts *part)
 {
@@ -114,10 +112,7 @@ add_part(SimilarityJoinState *state, const PartCounts *part)
 	state->nfiltered += part->nfiltered;
 	state->nremoved += part->nremoved;
 
-	/*
-	 * a process that has read no set does not know which algorithm there is
-	 * for it
-	 */
+	/* a process without a set does not know the algorithm */
 	sum->algorithm = before.algorithm;
 	if (part->algorithm[0] != '\0' && (part->stats.sets > 0 || before.algorithm == NULL))
 		sum->algorithm = MemoryContextStrdup(state->css.ss.ps.state->es_query_cxt,
@@ -162,8 +157,8 @@ typedef struct SharedRow
 } SharedRow;
 
 /*
- * Bytes of a SharedJoin, which is behind the JoinCounts; its SharedSets are behind it, then
- * SharedAreas, then SharedValues.
+ * Bytes of a SharedJoin.  It follows the JoinCounts, and is followed by SharedSets, SharedAreas
+ * and SharedValues.
  */
 static size_t
 shared_bytes(int nparts)
@@ -191,7 +186,7 @@ place_of_known(SharedJoin *shared)
 							 MAXALIGN(shared_areas_bytes(shared->nparts)));
 }
 
-/* Bytes of the SharedValues for the rows that are expected, if any are shared. */
+/* Bytes of the SharedValues for the expected rows, if rows can be shared. */
 static size_t
 known_bytes(const SimilarityJoinState *state, int nparts)
 {
@@ -242,7 +237,7 @@ join_shared_create(CustomScanState *node, ParallelContext *pcxt, void *coordinat
 	SimilarityJoinState *state = (SimilarityJoinState *) node;
 	SharedJoin *shared;
 
-	/* if there is no shared memory there will be no other process */
+	/* without shared memory there are no workers */
 	if (pcxt->seg == NULL)
 		return;
 	state->counts = coordinate;
@@ -331,7 +326,10 @@ join_shared_divide(SimilarityJoinState *state)
 	state->division = params;
 }
 
-/* From now on each process has all rows, in the same order; only what they find is divided. */
+/*
+ * Begin an engine for all rows: each process has them in the same order, and only probes are
+ * divided.
+ */
 static void
 begin_from_files(SimilarityJoinState *state)
 {
@@ -343,7 +341,7 @@ begin_from_files(SimilarityJoinState *state)
 	specs_begin(state);
 }
 
-/* Where the files of rows are, and their names by JoinSide. */
+/* The store of the files of rows, and their names by JoinSide. */
 static SpillStore
 store_of_rows(const SimilarityJoinState *state)
 {
@@ -370,8 +368,8 @@ write_row(SpillFile *file, const JoinRow *row, size_t len, const Signature *sig)
 }
 
 /*
- * A RowCallback: write a row that the engine has had.  Its signature is that of its
- * set, as far as a join looks at it.
+ * A RowCallback: write a row of the engine, with a signature of its set that equals the
+ * original one to a join.
  */
 static void
 return_row(void *arg, JoinSide side, const uint64 *values, uint32 n,
@@ -392,10 +390,7 @@ return_row(void *arg, JoinSide side, const uint64 *values, uint32 n,
 	pfree(sig);
 }
 
-/*
- * From now on rows are written to files, from which each process reads all of them: first
- * those that are in memory.
- */
+/* Write rows to files from now on, from which each process reads all; first those in memory. */
 static void
 go_to_files(SimilarityJoinState *state)
 {
@@ -414,8 +409,8 @@ go_to_files(SimilarityJoinState *state)
 }
 
 /*
- * Whether several processes can prepare sets like that of a signature together: those of one
- * spec, which the engine knows from the first one on.
+ * Whether processes can share the set of a signature: sets of one spec, that of the first
+ * signature.
  */
 static bool
 is_sharable(SimilarityJoinState *state, const Signature *sig)
@@ -441,8 +436,7 @@ fallback(const SimilarityJoinState *state)
 
 /*
  * Go to disk if memory is full, in this process or another one; a process that attaches later
- * does so before its first set.  Without a signature only rows can have filled it: they go
- * to files.
+ * does so before its first set.  If there are only rows without signatures, they go to files.
  */
 static void
 leave_memory_if_full(SimilarityJoinState *state)
@@ -544,7 +538,7 @@ read_written_rows(SimilarityJoinState *state, JoinSide side)
 	spillfile_close(&file);
 }
 
-/* Read the rows that all processes have written; if it is not too late, wait for them. */
+/* Read the rows that all processes have written, after waiting for them. */
 static void
 share_rows(SimilarityJoinState *state, Barrier *barrier, bool wait)
 {
@@ -576,10 +570,7 @@ join_shared_begin(SimilarityJoinState *state)
 	return BarrierAttach(&shared_sets(state->shared)->barrier) == STEP_READ;
 }
 
-/*
- * If memory does not do, or the sets are not of one spec, each process reads all rows from
- * files.
- */
+/* If sets cannot be shared, each process reads all rows from files. */
 void
 join_shared_gather(SimilarityJoinState *state)
 {
@@ -592,7 +583,7 @@ join_shared_gather(SimilarityJoinState *state)
 		share_rows(state, barrier, BarrierPhase(barrier) == STEP_READ + 1);
 	else
 	{
-		/* a process without a signature has to know the spec of the others */
+		/* a process without signatures takes the spec of the others */
 		if (part != NULL && specs_number(state) == 0)
 			(void) specs_use(state, signature_alloc(&part->spec, 0));
 		setjoin_share(state->engine);
@@ -708,8 +699,8 @@ join_shared_leave(SimilarityJoinState *state)
 }
 
 /*
- * CustomExecMethods.ShutdownCustomScan: write what this process has counted and, in the
- * leader, add up what all have, as the shared memory is about to go.
+ * CustomExecMethods.ShutdownCustomScan: publish the counters of this process and, in the
+ * leader, add up those of all, before the shared memory is freed.
  */
 void
 join_shared_finish(CustomScanState *node)

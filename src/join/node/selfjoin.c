@@ -2,16 +2,14 @@
  * selfjoin.c
  *		Joins of a table with itself, which read it once.
  *
- * Deduplication joins a table with itself: both sides are scans of one table,
- * with the same conditions, and so have the same rows.  Reading them twice
- * takes twice the time and twice the memory, and where the signature is an
- * expression each one is made twice.  Such joins are told by comparing the
- * two scans; then both are made to give the same columns, and a row of
- * the one can stand for a row of the other.
+ * If both sides are scans of one table with the same conditions, they have the same rows.
+ * Reading them twice takes twice the time and memory, and signatures that are expressions are
+ * made twice.  So the two scans are compared, and changed to return the same columns; a row of
+ * one stands for a row of the other.
  *
- * Scans of a table, of its partitions, of the branches of UNION ALL or of a
- * common table expression are compared.  An index may find the rows, as those of
- * one tenant: whatever it is asked, they are those that the conditions let through.
+ * Scans of a table, of its partitions, of the branches of UNION ALL or of a common table
+ * expression are compared.  An index scan returns the rows that pass the conditions, whichever
+ * index it is.
  */
 #include "postgres.h"
 
@@ -28,7 +26,7 @@
 #include "base/compat.h"
 #include "join/node/join_node.h"
 
-/* A copy of an expression on one relation that is on another. */
+/* A copy of an expression, with one relation replaced by another. */
 static Node *
 moved(Node *node, Index from, Index to)
 {
@@ -38,7 +36,7 @@ moved(Node *node, Index from, Index to)
 	return copy;
 }
 
-/* True if these are expressions of the same value for each row. */
+/* Whether two expressions have the same value for each row. */
 static bool
 same_value(Node *outer, Index outer_relid, Node *inner, Index inner_relid)
 {
@@ -53,7 +51,7 @@ path_relation(PlannerInfo *root, Path *path)
 	return planner_rt_fetch(path->parent->relid, root);
 }
 
-/* True if these are one table, or one common table expression. */
+/* Whether both are one table, or one common table expression. */
 static bool
 same_relation(const RangeTblEntry *outer, const RangeTblEntry *inner)
 {
@@ -66,7 +64,7 @@ same_relation(const RangeTblEntry *outer, const RangeTblEntry *inner)
 		strcmp(outer->ctename, inner->ctename) == 0;
 }
 
-/* True if both relations' own conditions let through the same rows. */
+/* Whether the same rows pass the conditions of both relations. */
 static bool
 same_conditions(RelOptInfo *outer, RelOptInfo *inner)
 {
@@ -88,10 +86,7 @@ same_conditions(RelOptInfo *outer, RelOptInfo *inner)
 	return true;
 }
 
-/*
- * True if the outer scan fetches all columns that the inner one does.  A
- * foreign server has been told which ones to send.
- */
+/* Whether the outer foreign scan fetches all columns of the inner one. */
 static bool
 has_columns_of(RelOptInfo *outer, RelOptInfo *inner)
 {
@@ -104,7 +99,7 @@ has_columns_of(RelOptInfo *outer, RelOptInfo *inner)
 	return true;
 }
 
-/* How strongly the rows of a foreign table are locked where they are read. */
+/* The strength of the row locks of a foreign scan. */
 static int
 lock_strength(PlannerInfo *root, RelOptInfo *rel)
 {
@@ -116,10 +111,9 @@ lock_strength(PlannerInfo *root, RelOptInfo *rel)
 }
 
 /*
- * True if both scans of a foreign table get the same from its server, in all columns
- * that are wanted.  What it gives may depend on the user as whom it is asked, and
- * views ask as their owners.  The server locks what is read: the outer scan, which
- * is the one that is made, must lock what the inner one would.
+ * Whether both scans of a foreign table return the same rows, with all columns of the inner
+ * one.  Rows may depend on the user, who for a view is its owner.  The outer scan, which is
+ * executed, must lock at least as strongly as the inner one.
  */
 static bool
 same_foreign_rows(PlannerInfo *outer_root, RelOptInfo *outer,
@@ -129,10 +123,7 @@ same_foreign_rows(PlannerInfo *outer_root, RelOptInfo *outer,
 		lock_strength(inner_root, inner) <= lock_strength(outer_root, outer);
 }
 
-/*
- * True if columns of what was appended are the same of these two children, up
- * to the relations of the query.
- */
+/* Whether two children of appends have the same columns, up to the relations of the query. */
 static bool
 same_translation(PlannerInfo *outer_root, Index outer, Index outer_parent,
 				 PlannerInfo *inner_root, Index inner, Index inner_parent)
@@ -155,7 +146,7 @@ same_translation(PlannerInfo *outer_root, Index outer, Index outer_parent,
 static bool same_rows(PlannerInfo *outer_root, Path *outer,
 					  PlannerInfo *inner_root, Path *inner);
 
-/* True if both append the same rows. */
+/* Whether both append the same rows. */
 static bool
 same_appended(PlannerInfo *outer_root, AppendPath *outer,
 			  PlannerInfo *inner_root, AppendPath *inner)
@@ -179,7 +170,7 @@ same_appended(PlannerInfo *outer_root, AppendPath *outer,
 	return true;
 }
 
-/* A subquery as it is whichever of its columns are wanted. */
+/* A subquery without the columns that are selected of its relations. */
 static Query *
 subquery_of(PlannerInfo *root, Path *path)
 {
@@ -191,7 +182,7 @@ subquery_of(PlannerInfo *root, Path *path)
 	return query;
 }
 
-/* True if both are one subquery; its conditions may have gone into it. */
+/* Whether both are one subquery; its conditions may have been pushed down. */
 static bool
 same_subquery(PlannerInfo *outer_root, SubqueryScanPath *outer,
 			  PlannerInfo *inner_root, SubqueryScanPath *inner)
@@ -206,14 +197,14 @@ same_subquery(PlannerInfo *outer_root, SubqueryScanPath *outer,
 		same_rows(outer_rel->subroot, outer->subpath, inner_rel->subroot, inner->subpath);
 }
 
-/* A path without the projection on top of it, which does not change rows. */
+/* A path without the projection on top of it. */
 static Path *
 projected(Path *path)
 {
 	return IsA(path, ProjectionPath) ? ((ProjectionPath *) path)->subpath : path;
 }
 
-/* True if both paths read the same rows. */
+/* Whether both paths read the same rows. */
 static bool
 same_rows(PlannerInfo *outer_root, Path *outer, PlannerInfo *inner_root, Path *inner)
 {
@@ -247,10 +238,7 @@ same_rows(PlannerInfo *outer_root, Path *outer, PlannerInfo *inner_root, Path *i
 	}
 }
 
-/*
- * True if the paths give the same rows, with the same signatures: of an outer
- * and an inner row, these are the expressions.
- */
+/* Whether the paths return the same rows, with the same signatures; both expressions are given. */
 bool
 selfjoin_paths(PlannerInfo *root, Path *outer, Path *inner,
 			   Expr *outer_signature, Expr *inner_signature)
@@ -261,15 +249,14 @@ selfjoin_paths(PlannerInfo *root, Path *outer, Path *inner,
 }
 
 /*
- * Both sides give the same columns
+ * Both sides return the same columns
  *
- * What is wanted of either side may differ.  So the outer plan, the one that is read, gets
- * the columns of the inner one that it has not, down to the scans at its bottom, and the
- * inner plan is made to look like it.  The inner one is read only where rows are checked
- * again after a concurrent update.
+ * The outer plan, which is executed, gets the missing columns of the inner one, down to its
+ * scans, and the inner plan is changed to look like it.  The inner plan is executed only to
+ * recheck rows after a concurrent update.
  */
 
-/* The relation whose columns a plan gives. */
+/* The relation whose columns a plan returns. */
 static Index
 plan_relid(Plan *plan)
 {
@@ -278,7 +265,7 @@ plan_relid(Plan *plan)
 	return ((Scan *) plan)->scanrelid;
 }
 
-/* The plans that a plan gets its rows from, with columns in the same places. */
+/* The children of an Append, with columns in the same places. */
 static List *
 plan_branches(Plan *plan)
 {
@@ -292,7 +279,7 @@ plan_subquery(Plan *plan)
 	return IsA(plan, SubqueryScan) ? ((SubqueryScan *) plan)->subplan : NULL;
 }
 
-/* True if plans are such as can be made to give the same columns. */
+/* Whether two plans can be changed to return the same columns. */
 static bool
 can_unite(Plan *outer, Plan *inner)
 {
@@ -327,9 +314,8 @@ can_unite(Plan *outer, Plan *inner)
 }
 
 /*
- * True if a plan gives columns only.  Where a partitioned table is changed, what
- * tells its rows (ROWID_VAR) has no relation, and would be taken for that of
- * the outer row on either side: so only the outer one may have it.
+ * Whether a plan returns columns only.  A row identity (ROWID_VAR) has no relation, and on
+ * either side means the outer row: so only the outer plan may have it.
  */
 static bool
 has_columns_only(Plan *plan, JoinSide side)
@@ -346,7 +332,7 @@ has_columns_only(Plan *plan, JoinSide side)
 	return true;
 }
 
-/* True if the column is in the target list. */
+/* Whether the column is in the target list. */
 static bool
 has_column(List *targetlist, const Var *var)
 {
@@ -362,7 +348,7 @@ has_column(List *targetlist, const Var *var)
 	return false;
 }
 
-/* What the inner plan has in a place, as an expression of the outer plan. */
+/* The inner plan's expression in a place, as an expression of the outer plan. */
 static Expr *
 outer_form(Plan *outer, Plan *inner, int place)
 {
@@ -373,8 +359,8 @@ outer_form(Plan *outer, Plan *inner, int place)
 }
 
 /*
- * Columns of a subquery that are not needed are null: those that the inner one
- * has besides are put in their places.
+ * Replace columns that the outer subquery does not need, which are null, by those of the inner
+ * one.
  */
 static void
 fill_columns(Plan *outer, Plan *inner)
@@ -395,7 +381,7 @@ fill_columns(Plan *outer, Plan *inner)
 		fill_columns(plan_subquery(outer), plan_subquery(inner));
 }
 
-/* Add what the inner plan has in that place to the outer plan. */
+/* Add the inner plan's column in that place to the outer plan. */
 static void
 add_column(Plan *outer, Plan *inner, int place)
 {
@@ -412,7 +398,7 @@ add_column(Plan *outer, Plan *inner, int place)
 												NULL, false));
 }
 
-/* Make the inner plan give what the outer one gives. */
+/* Make the inner plan return the columns of the outer one. */
 static void
 mirror(Plan *outer, Plan *inner)
 {
@@ -431,10 +417,7 @@ mirror(Plan *outer, Plan *inner)
 									   plan_relid(inner));
 }
 
-/*
- * Make two plans, of paths that give the same rows, give the same columns.
- * False if they cannot.
- */
+/* Make two plans of the same rows return the same columns; false if that is not possible. */
 bool
 selfjoin_unite_columns(Plan *outer, Plan *inner)
 {

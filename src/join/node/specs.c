@@ -2,14 +2,14 @@
  * specs.c
  *		Rows of a similarity join enter the engine, those of one spec at a time.
  *
- * Signatures of different specs are never near-duplicates.  Most joins have one spec.  Rows
- * of further ones wait in a sort by spec; when all pairs of a spec have been emitted, the
- * rows of the next one get an engine of their own, with all of the memory.
+ * Most joins have signatures of one spec.  Those of different specs are never near-duplicates:
+ * rows of further specs wait in a sort by spec, and when all pairs of a spec have been emitted,
+ * the rows of the next one get an engine of their own.
  *
- * It is an error to compare signatures that do not have the measure, or by a threshold out
- * of range, and a nested loop raises it once a pair has passed the cheaper conditions.  The
- * engine has all such rows with the same set, so that all pairs of them are found, and the
- * first one that passes these conditions raises the error.
+ * Comparing signatures without the measure, or with a threshold out of range, is an error,
+ * which a nested loop raises when a pair has passed the cheaper conditions.  The engine has all
+ * such rows with the same set, so that the first pair that passes these conditions raises the
+ * error.
  */
 #include "postgres.h"
 
@@ -31,7 +31,7 @@
 #include "signature/signature.h"
 #include "signature/sql/near.h"
 
-/* A spec that was met. */
+/* A spec of the signatures that were read. */
 typedef struct JoinSpec
 {
 	SignatureSpec spec;			/* hash key */
@@ -48,9 +48,8 @@ typedef struct JoinSpecs
 	JoinSpec   *second;
 	JoinSpec   *last;			/* met last */
 	JoinSpec   *current;		/* the engine's, NULL as long as it has no set */
-	uint32		nboth;			/* those that both sides may have, once one
-								 * side has been read: the others have no
-								 * matches */
+	uint32		nboth;			/* number of those that both sides may have,
+								 * once one side has been read */
 	bool		has_signature[2];	/* by JoinSide */
 	Tuplesortstate *waiting;	/* rows of other specs; NULL: none */
 	uint64		nwaiting;
@@ -112,7 +111,7 @@ similarity_join_stats(const SimilarityJoinState *state)
 	return sum;
 }
 
-/* Free the engine; what it has counted is kept. */
+/* Free the engine, and keep its counters. */
 static void
 end_engine(SimilarityJoinState *state)
 {
@@ -123,7 +122,7 @@ end_engine(SimilarityJoinState *state)
 	state->engine = NULL;
 }
 
-/* Have the engine join sets of that spec. */
+/* Let the engine join sets of that spec. */
 static void
 use_spec(SimilarityJoinState *state, JoinSpec *spec)
 {
@@ -191,7 +190,7 @@ specs_begin(SimilarityJoinState *state)
 	MemoryContextSwitchTo(old);
 }
 
-/* Fill in a spec that was not met before. */
+/* Initialize a new spec. */
 static void
 add_spec(SimilarityJoinState *state, JoinSpec *entry, const Signature *sig)
 {
@@ -219,7 +218,7 @@ find_spec(SimilarityJoinState *state, JoinSide side, const Signature *sig)
 	bool		found = true;
 
 	specs->has_signature[side] = true;
-	/* an argument out of range is an error whatever the specs are */
+	/* an argument out of range is an error for all specs */
 	if (!state->near.valid && specs->first != NULL)
 		return specs->first;
 	if (specs->last == NULL || !spec_equal(&specs->last->spec, &sig->spec))
@@ -277,7 +276,7 @@ specs_refuse(const SimilarityJoinState *state)
 								measure_commute(near->measure)));
 }
 
-/* The leader warns: in several processes each may have all specs. */
+/* Only the leader warns: each process may have all specs. */
 void
 specs_warn(const SimilarityJoinState *state)
 {
