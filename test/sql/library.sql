@@ -49,7 +49,7 @@ SELECT library_remove(NULL, 'a');
 SELECT library_remake(NULL);
 \set VERBOSITY default
 SELECT library_remove('papers', NULL);
-SELECT library_index_batch('papers', NULL);
+SELECT _library_index_batch('papers', NULL);
 CALL library_index(batch => NULL);
 CALL library_index(tolerance => NULL);
 CALL library_index(tolerance => -1);
@@ -62,10 +62,10 @@ SELECT name, waiting FROM libraries ORDER BY name;
 SELECT count(library_add('papers', 'paper/' || n, doc(n))) FROM generate_series(1, 400) n;
 SELECT count(library_add('books', 'book/' || n, doc(n) || ' ' || doc(n + 1000))) FROM generate_series(1, 200) n;
 SELECT name, documents, words, waiting, failed, workers, state, progress FROM libraries ORDER BY name;
-SELECT library_index_batch('papers', 100), library_index_batch(batch => 50);
+SELECT _library_index_batch('papers', 100), _library_index_batch(batch => 50);
 SELECT name, documents, words, waiting, failed, workers, state, progress FROM libraries ORDER BY name;
 SELECT library_pause('papers');
-SELECT library_index_batch('papers');
+SELECT _library_index_batch('papers');
 SELECT state FROM libraries WHERE name = 'papers';
 SELECT library_pause('papers', false);
 CALL library_index(batch => 70);
@@ -167,7 +167,7 @@ SELECT count(*) FROM library_document WHERE address LIKE 'new/%';
 -- A batch is bounded in bytes, too, but never empty
 INSERT INTO library_queue (library_id, address, body)
 SELECT 1, 'long/' || n, repeat('long text ' || n || ' ', 500000) FROM generate_series(1, 4) n;
-SELECT library_index_batch(), library_index_batch(), library_index_batch();
+SELECT _library_index_batch(), _library_index_batch(), _library_index_batch();
 CALL library_index(batch => 0);
 
 -- Batches see the work of other workers, whatever the default isolation level
@@ -190,7 +190,7 @@ ROLLBACK;
 
 -- Removed from the queue: indexed documents stay
 SELECT count(library_add('papers', 'later/' || n, doc(n + 6000))) FROM generate_series(1, 30) n;
-SELECT library_index_batch('papers', 10);
+SELECT _library_index_batch('papers', 10);
 SELECT library_dequeue('papers');
 SELECT count(*) FROM library_document WHERE address LIKE 'later/%';
 
@@ -294,7 +294,7 @@ SELECT pg_stat_get_xact_tuples_returned(min(indrelid::int)::oid) + sum(pg_stat_g
 FROM pg_index WHERE indrelid = 'library_queue'::regclass;
 BEGIN;
 SELECT entries AS before FROM gone_through \gset
-SELECT library_index_batch();
+SELECT _library_index_batch();
 SELECT entries - :before < 1000 AS few FROM gone_through;
 COMMIT;
 SELECT name, documents, waiting, state FROM libraries WHERE name IN ('paused', 'going') ORDER BY name;

@@ -108,7 +108,7 @@ SELECT lib.library_create('sets'), lib.library_create('words', '', 'top_words', 
 SELECT lib.library_add('sets', '1', 'the cat sleeps on the mat all day'), lib.library_add('words', '1', 'the cat sleeps on the mat all day');
 CALL lib.library_index();
 SELECT lib.library_add('sets', '2', 'the cat sleeps on the mat all night'), lib.library_add('words', '2', 'The cat sleeps on the mat all day.');
-SELECT lib.library_index_batch('sets'), lib.library_index_batch();
+SELECT lib._library_index_batch('sets'), lib._library_index_batch();
 CALL lib.library_index(NULL, 10, 0);
 SELECT found_in, address FROM lib.library_check('the cat sleeps on the mat all day') ORDER BY 1, 2;
 SELECT found_in, address, a_start, a_length FROM lib.library_passages('the cat sleeps on the mat all day', 'sets', 0.5, 3) ORDER BY 1, 2;

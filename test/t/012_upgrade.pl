@@ -50,7 +50,7 @@ $old->safe_psql(
 	UPDATE german SET kept = sig WHERE id > 10;
 	CREATE EXTENSION neardup_library;
 	SELECT library_create('words', '', 'top_words'),
-		library_add('words', '1', 'one two three four'), library_index_batch();
+		library_add('words', '1', 'one two three four'), _library_index_batch();
 	CREATE CONSTRAINT TRIGGER no_near_duplicates
 		AFTER INSERT OR UPDATE ON docs
 		FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8')});
