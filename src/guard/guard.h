@@ -39,7 +39,7 @@ typedef struct GuardArguments
 typedef struct GuardValue
 {
 	AttrNumber	attno;			/* the column that holds it, or 0 */
-	Expr	   *expr;			/* the expression that computes it, if not */
+	Expr	   *expr;			/* or the expression that computes it */
 	ExprState  *state;			/* compiled when it is first computed */
 	MemoryContext memory;		/* of the state */
 	Bitmapset  *inputs;			/* columns that it depends on */
@@ -94,7 +94,7 @@ typedef struct GuardPartitions
 	bool		ready;			/* is the list complete? */
 	bool		stale;			/* may the partitions have changed? */
 	dlist_node	node;			/* in the list of all such lists */
-	MemoryContextCallback unwatch;	/* removes it there */
+	MemoryContextCallback unwatch;	/* removes it from that list */
 } GuardPartitions;
 
 /*
@@ -142,7 +142,8 @@ typedef struct ConflictScan
 	const Signature *sig;		/* the new row's signature */
 	ItemPointer self;			/* place of the new row, or NULL */
 	IndexFetchTableData *fetch;
-	SnapshotData dirty;			/* has the transaction that is changing a row */
+	SnapshotData dirty;			/* set to the transaction that is changing a
+								 * row */
 	Snapshot	start;			/* transactions that were running when the
 								 * scan began */
 	double		similarity;		/* of the near row visited last */

@@ -29,7 +29,7 @@
 
 /* Arguments */
 
-/* A decimal number greater than 0 and at most 1, and nothing but that. */
+/* Parse a decimal number greater than 0 and at most 1. */
 static double
 parse_threshold(const char *str)
 {
@@ -193,7 +193,7 @@ check_statement_timing(Relation rel, const Trigger *trigger, GuardMode mode)
 				 errtable(rel)));
 }
 
-/* True if some column of a table, which is no partition, is inherited. */
+/* True if a table that is not a partition inherits a column. */
 static bool
 is_child(Relation rel)
 {
@@ -247,7 +247,7 @@ guard_definition(Relation rel, const Trigger *trigger)
 const Trigger *
 guard_trigger(Relation rel, const char *name, bool missing_ok)
 {
-	/* a lock may free those of the relation */
+	/* a copy: taking a lock may free those of the relation */
 	const TriggerDesc *triggers = CopyTriggerDesc(rel->trigdesc);
 	FmgrInfo	function;
 

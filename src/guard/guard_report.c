@@ -421,7 +421,7 @@ guard_report(const Guard *guard, Relation rel, const Trigger *trigger, const cha
 			 errmsg("near-duplicate row for trigger \"%s\" of table \"%s\"",
 					trigger->tgname, RelationGetRelationName(rel)),
 			 errdetail("%s", detail),
-	/* errtableconstraint() would set the table once more */
+	/* errtableconstraint() would set the table again */
 			 column != InvalidAttrNumber ?
 			 errtablecol(rel, column) : errtable(rel),
 			 err_generic_string(PG_DIAG_CONSTRAINT_NAME, trigger->tgname)));
@@ -448,7 +448,7 @@ typedef struct Skipped
 static struct
 {
 	MemoryContext memory;		/* of the rows, or NULL */
-	StatementId statement;		/* theirs */
+	StatementId statement;		/* that skipped them */
 	Skipped    *rows;
 	size_t		room;
 	size_t		n;

@@ -200,7 +200,7 @@ guard_value(GuardValue *value, TupleTableSlot *row, ExprContext *econtext, bool 
 		MemoryContext caller = MemoryContextSwitchTo(value->memory);
 
 		/*
-		 * not before: this computes constants, perhaps with functions of the
+		 * not earlier: this computes constants, perhaps with functions of the
 		 * table's owner
 		 */
 		value->state = ExecInitExpr(expression_planner(value->expr), NULL);

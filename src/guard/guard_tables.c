@@ -355,7 +355,7 @@ consider_index(const Guard *guard, Relation index, AttrNumber attno,
 }
 
 /*
- * Choose the best index for the signatures of a column, return its fault.  Keeps
+ * Choose the best index for the signatures of a column, and return its fault.  Keeps
  * AccessShareLock on all indexes of the table.
  */
 static Fault
@@ -405,7 +405,7 @@ guard_signature_key(Relation index)
 	return keyno;
 }
 
-/* Use the index that the trigger names, return its fault. */
+/* Use the index that the trigger names, and return its fault. */
 static Fault
 use_index(const Guard *guard, Oid indexid, GuardTable *table)
 {

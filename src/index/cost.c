@@ -188,8 +188,7 @@ exclusion_signature(List *expressions)
 }
 
 /*
- * Make the planner's description of such an index as one on the signature.  The
- * index holds all keys of the signature, so it answers the same conditions, at
+ * Describe such an index to the planner as one on the signature.  The index holds all keys of the signature, so it answers the same conditions, at
  * any threshold, and gives the same order; rows are rechecked in any case.  The
  * operators of both types are in one family.
  */

@@ -29,7 +29,7 @@
 /* Postings in the sample */
 #define MAX_SAMPLE			(4 << 20)
 
-/* Bytes of a row in the table beside its signature */
+/* Bytes of a row in the table besides its signature */
 #define ROW_BYTES			48
 
 /*
@@ -258,14 +258,6 @@ list_bytes(const uint64 *postings, size_t n)
 		(length > 1 ? number_bytes(length) : 0);
 }
 
-/* Average bytes of a key, most of which are stored as differences. */
-static double
-key_bytes(uint32 more)
-{
-	return (number_bytes(more) * (RESTART_EVERY - 1) + (double) sizeof(Restart)) /
-		RESTART_EVERY;
-}
-
 /* Number of pages, with their directory. */
 static double
 pages_for(double bytes)
@@ -292,8 +284,14 @@ index_pages(Estimate *estimate)
 		uint32		key = POSTING_KEY(estimate->sample[i]);
 
 		n = list_length_at(estimate, i);
+
+		/*
+		 * one key in RESTART_EVERY is in a restart, the others are
+		 * differences
+		 */
 		bytes += list_bytes(estimate->sample + i, n) +
-			key_bytes((key - last) >> estimate->shift);
+			(number_bytes((key - last) >> estimate->shift) * (RESTART_EVERY - 1) +
+			 (double) sizeof(Restart)) / RESTART_EVERY;
 		last = key;
 	}
 	return 1 + pages_for((double) estimate->nrows * sizeof(ForwardEntry)) +
@@ -303,7 +301,7 @@ index_pages(Estimate *estimate)
 
 /* GIN */
 
-/* How full pages of entries get with maintenance_work_mem. */
+/* Fill of pages of entries, with maintenance_work_mem. */
 static double
 gin_fill(double memory)
 {

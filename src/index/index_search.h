@@ -61,7 +61,7 @@ typedef struct SearchCounters
 /* The counters of an index, in memory of the session. */
 extern SearchCounters *search_counters(Oid index);
 
-/* Add the difference of `now` and `before`, but for scans and rows. */
+/* Add the difference of `now` and `before`, except for scans and rows. */
 extern void search_counters_add(SearchCounters *to, const SearchCounters *now,
 								const SearchCounters *before);
 
@@ -73,7 +73,7 @@ typedef struct IndexSearch
 	void	   *state;
 	SearchCounters *counters;
 	double		limit;			/* greatest distance of interest */
-	uint16		spec;			/* number of the query's */
+	uint16		spec;			/* spec_number() of the query */
 	bool		every_row;		/* rows without a key of the query, too */
 	uint64		least;			/* overlap of a row that is wanted */
 	uint64		slack;			/* overlap that keys do not show */

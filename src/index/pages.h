@@ -3,7 +3,7 @@
  *		Pages of an index of access method neardup: their layout, reading and
  *		writing them.
  *
- * Block 0 is the metapage.  It names the segments, which never change but for marks
+ * Block 0 is the metapage.  It names the segments, which never change except for marks
  * on dead rows, and the pending pages, to which new rows are appended.
  *
  * Every other page has the number of its owner: of a segment, which is never used
@@ -285,7 +285,8 @@ typedef struct PageStore
 	Relation	index;			/* or NULL */
 	BufFile    *file;			/* if there is no index */
 	BlockNumber nblocks;		/* of the file */
-	bool		building;		/* not seen by others; WAL comes later */
+	bool		building;		/* not visible to others; WAL is written at
+								 * the end */
 } PageStore;
 
 /* An empty page in local memory. */
@@ -371,7 +372,7 @@ tid_require(Relation index, BlockNumber block, const ItemPointerData *tid)
 /* The contents of the metapage; raises INDEX_CORRUPTED if invalid. */
 extern IndexMeta *meta_of(Relation index, Page page);
 
-/* A copy of the metapage, which is checked; the second one is palloc'd. */
+/* Copy the metapage, and check the copy; meta_read() returns one that is palloc'd. */
 extern void meta_copy(Relation index, IndexMeta *meta);
 extern IndexMeta *meta_read(Relation index);
 

@@ -173,7 +173,7 @@ typedef struct ListHead
  */
 extern const uint8 *posting_head(const uint8 *at, const uint8 *end, ListHead *head);
 
-/* Appends the runs of an entry; false if they are damaged. */
+/* Append the runs of an entry; false if they are damaged. */
 extern bool posting_runs(const ListHead *head, uint32 nrows, Runs *runs);
 
 /* Reading all lists of a segment, in the order of their keys. */

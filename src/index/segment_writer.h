@@ -110,8 +110,8 @@ StaticAssertDecl(MAX_SEGMENTS < ROW_MAP_DROPPED,
 #define MERGE_DROPPED		PG_UINT32_MAX	/* new number of a dead row */
 
 /*
- * New numbers of the rows of each segment that have been merged, palloc'd; passed[],
- * which is 0 before, is how many they are.
+ * New numbers of the merged rows of each segment, palloc'd; passed[], which is 0 before,
+ * is set to the number of these rows.
  */
 extern uint32 **merge_new_numbers(PageStore *store, const SegmentInfo *segments,
 								  const MergeState *state, uint32 *passed);

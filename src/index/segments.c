@@ -240,7 +240,7 @@ merge_begin(Relation index, const SegmentInfo *segments, uint32 n)
 /* Ending */
 
 /*
- * Put the new segment in the place of the old ones, and list these for their pages to
+ * Replace the old segments by the new one, and list the old ones for their pages to
  * become free, in one change.  A skipped number lets searches notice.
  */
 static void
@@ -476,7 +476,7 @@ full_tier(const IndexMeta *meta, uint64 most_postings)
 
 /*
  * Begin to merge four sorted segments of about the same size, the lightest such ones.
- * Lighter ones stay, to be merged with those to come.
+ * Lighter segments stay, to be merged with later ones.
  */
 static void
 begin_large(Relation index, const IndexMeta *meta)
@@ -537,7 +537,7 @@ merge_or_begin(Relation index, const SegmentInfo *segments, uint32 n)
 
 /*
  * Steps are large enough for this not to be needed, but merges that do not fit into
- * memory may leave many segments.  Then a few of the lightest are merged all the same.
+ * memory may leave many segments.  Then a few of the lightest are merged anyway.
  */
 void
 segments_make_room(Relation index)

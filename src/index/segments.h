@@ -14,7 +14,7 @@
 extern int	merge_step_postings;
 
 /*
- * Take n segments out of the metapage and put one in, unless that has no rows; the
+ * Replace n segments in the metapage by one, unless that has no rows; the
  * pending pages before `pending_first` are removed in the same change.
  */
 extern void segments_replace(Relation index, const SegmentInfo *old, uint32 n,
@@ -41,7 +41,7 @@ extern void segments_merge_some(Relation index, uint64 added);
  */
 extern void segments_merge_all(Relation index);
 
-/* The work with a segment, in postings. */
+/* Cost of merging a segment, in postings. */
 static inline uint64
 segment_weight(const SegmentInfo *segment)
 {
@@ -69,8 +69,8 @@ extern void merge_count_dead(Relation index, const IndexMeta *meta,
 /* Pending rows */
 
 /*
- * Add a row.  Now and then makes the pending rows a segment and merges small
- * segments, a bounded amount of work.
+ * Add a row.  Sometimes flushes the pending rows and merges small segments, a bounded
+ * amount of work.
  */
 extern void pending_insert(Relation index, const IndexedRow *row);
 
@@ -95,7 +95,7 @@ pending_head(Page page, int i)
 	return (const PendingHead *) PAGE_TAIL(page) - 1 - i;
 }
 
-/* The rest of it; raises INDEX_CORRUPTED if that is not on the page. */
+/* The rest of a pending row; raises INDEX_CORRUPTED if that is not on the page. */
 static inline const PendingRow *
 pending_row(Relation index, Page page, const PendingHead *head)
 {

@@ -3,7 +3,7 @@
  *		VACUUM of an index of access method neardup.
  *
  * Rows to be deleted have been in the index since before VACUUM began.  So after a
- * first flush they are in a segment, and in whatever that is merged into.  Segments are
+ * first flush they are in a segment, or in one into which it was merged.  Segments are
  * read under the merge lock, some pages at a time: if an insertion waits for longer
  * than deadlock_timeout, the server cancels an autovacuum.  A segment that is
  * merged meanwhile is read again, as a part of its successor.
