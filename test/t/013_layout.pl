@@ -198,7 +198,7 @@ my @budgets = (
 	[ 1584, 1584, qw(gin) ],
 	[ 9444, 9444, qw(index) ],
 	[ 8364, 8364, qw(join/engine) ],
-	[ 3242, 3242, qw(join/algorithms join/classic) ],
+	[ 3207, 3207, qw(join/algorithms join/classic) ],
 	[ 4182, 4182, qw(join/node) ],
 	[ 2079, 2079, qw(planner statistics) ],
 	[ 4187, 4187, qw(guard) ],
@@ -222,7 +222,7 @@ foreach my $budget (@budgets)
 }
 is(join("\n", @over), '', 'every folder keeps its budget of lines');
 # The goals are 62,000 and 260.
-cmp_ok($total, '<=', 60500, 'the source keeps its budget of lines');
+cmp_ok($total, '<=', 60465, 'the source keeps its budget of lines');
 cmp_ok(scalar keys %lines, '<=', 212, 'and of files');
 
 done_testing();

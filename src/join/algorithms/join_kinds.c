@@ -2,10 +2,8 @@
  * join_kinds.c
  *		Signatures as the sets of a similarity join.
  *
- * What is measured as a set goes into the engine as the set of its values,
- * whatever else is in the header.  A sketch goes as a whole, padded with
- * zeros, and comes back to its method for keys and comparisons.  Of a vector
- * there are features and weights.
+ * A set goes into the engine as its values, without the header; a sketch as a whole, padded
+ * with zeros, for its method's keys and comparisons; a vector as features and weights.
  */
 #include "postgres.h"
 
@@ -25,7 +23,7 @@ signature_kind(const Signature *sig, Measure measure)
 {
 	if (method_info(sig->spec.method)->near == NULL)
 		return KIND_SETS;
-	/* raises if the measure cannot be computed from it */
+	/* raises an error if the measure cannot be computed */
 	if (measure != MEASURE_JACCARD)
 		signatures_near(sig, sig, 1, measure);
 	return method_info(sig->spec.method)->weighted ? KIND_VECTORS : KIND_SKETCHES;
@@ -109,7 +107,11 @@ paired_similarity(SignatureKind kind, Measure measure, const JoinSet *a, const J
 			vectors_cosine(vectors_dot(&v, &w), joined_norm(a->values), joined_norm(b->values)) :
 			vectors_jaccard(&v, &w);
 	}
-	/* what a set has alone is not among its values, but it is its own */
+
+	/*
+	 * prepared values lack elements of one set only, which a set shares with
+	 * itself
+	 */
 	overlap = a->first == b->first ? a->size :
 		set_overlap(a->values, a->nvalues, b->values, b->nvalues);
 	return measure_value(measure, a->size, b->size, overlap);

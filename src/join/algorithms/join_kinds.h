@@ -20,27 +20,24 @@ typedef enum SignatureKind
 /* Raise FEATURE_NOT_SUPPORTED if the measure cannot be computed from it. */
 extern SignatureKind signature_kind(const Signature *sig, Measure measure);
 
-/* By which a kind is joined if no other algorithm is chosen. */
+/* The algorithm of a kind, unless another one is chosen. */
 extern const struct Algorithm *usual_algorithm(SignatureKind kind, Measure measure);
 
 /*
- * The set of a signature in the engine, as n numbers: its values, or all
- * of it, if it is a sketch, which is copied then.  None if it is empty.
+ * The set of a signature in the engine, as n numbers: its values, or a copy of the whole
+ * sketch.  Zero numbers if it is empty.
  */
 extern const uint64 *signature_as_set(const Signature *sig,
 									  SignatureKind kind, Measure measure,
 									  uint32 *n);
 
 /*
- * The same of a signature of the first kind that is compared within a scope only, which that
- * number stands for: sets of different scopes, or specs, have nothing in common.
+ * As signature_as_set(), for a signature of kind KIND_SETS that is compared within the scope of
+ * that number only: sets of different scopes or specs share no element.
  */
 extern const uint64 *signature_as_scoped_set(const Signature *sig, uint64 scope, uint32 *n);
 
-/*
- * The measure of two prepared sets, the same number that SQL's functions have of the
- * signatures.
- */
+/* The measure of two prepared sets, equal to that of the SQL functions. */
 struct JoinSet;
 extern double paired_similarity(SignatureKind kind, Measure measure,
 								const struct JoinSet *a, const struct JoinSet *b);

@@ -13,31 +13,28 @@
 /*
  * Prefixes, and filters by size and position, as PPJoin has them
  *
- * Elements are ordered by rising frequency, sets by rising size.  Two sets
- * that share at least `need` elements share one in their prefixes, the first
- * |x| - need + 1 elements; so an inverted index over prefixes finds all
- * candidates.  On the way through the posting lists
+ * Elements are ordered by rising frequency, sets by rising size.  Two sets that share at least
+ * `need` elements share one in their prefixes, the first |x| - need + 1 elements; so an inverted
+ * index over prefixes finds all candidates.  While posting lists are read,
  *
- * - the size filter passes over matches that are too small or too large;
- * - the positional filter prunes a candidate once the tokens shared so far
- * and what is left of the two sets behind this token,
- * ubound = 1 + min(|x| - i, |y| - j), do not add up to `need`;
+ * - the size filter skips sets that are too small or too large;
+ * - the positional filter prunes a candidate once the tokens shared so far and the rests of the
+ *   two sets, ubound = 1 + min(|x| - i, |y| - j), do not add up to `need`;
  *
- * and at their end a candidate is dropped if what its prefix shares and what
- * is left behind the prefixes do not add up.
+ * and in the end a candidate is dropped if the shared tokens and the rests after the prefixes do
+ * not add up.
  *
- * What is left is verified on the sets themselves, a merge that stops as soon
- * as `need` is out of reach.  C. Xiao, W. Wang, X. Lin, J. X. Yu, "Efficient
- * similarity joins for near duplicate detection", WWW 2008.
+ * The others are verified by a merge of both sets that stops when `need` is out of reach.
+ * C. Xiao, W. Wang, X. Lin, J. X. Yu, "Efficient similarity joins for near duplicate detection",
+ * WWW 2008.
  *
- * Tokens are compared by their keys in full: the positional filter would not
- * be sound on a match of two tokens with different places in the order.  (Two
- * features with one key have one place, side by side; then each pair of them
- * counts as a shared token, so that the count runs ahead of the positions and
- * both bounds stay upper bounds, also where prefixes end between the two.)
+ * Tokens are compared by their full keys: the positional filter would not be sound for two tokens
+ * with different places in the order.  (Two features with one key have adjacent places; each pair
+ * of them counts as a shared token, so that the count exceeds the positions and both bounds stay
+ * upper bounds, also if a prefix ends between the two.)
  *
- * Elements that occur in one set only are dropped beforehand, but keep their
- * places: they would be the first of the prefix.
+ * Elements that occur in one set only are dropped, but keep their places at the beginning of the
+ * prefix.
  */
 
 uint32
@@ -75,7 +72,7 @@ prefix_indexed_keys(Search *search, const JoinSet *set)
 	return prefix <= dropped ? 0 : Min(prefix - dropped, set->nkeys);
 }
 
-/* Count one shared token, with `rest` elements behind it in the probing set. */
+/* Count one shared token, with `rest` elements after it in the probing set. */
 static inline void
 accumulate(Search *search, const PrefixProbe *probe, const Posting *posting,
 		   uint32 i, uint32 rest)
@@ -94,7 +91,7 @@ accumulate(Search *search, const PrefixProbe *probe, const Posting *posting,
 		if ((INDEXED_SIDES(index, posting->set) & probe->sides) == 0)
 			return;
 		need = search_need(search, size, probe->set->size);
-		/* behind later tokens there is no more: it never becomes a candidate */
+		/* fewer elements follow later tokens: it never becomes a candidate */
 		if (ubound < need)
 		{
 			search->stats.removed_position++;
@@ -150,9 +147,8 @@ prefix_count(Search *search, const PrefixProbe *probe, uint32 i,
 }
 
 /*
- * False if what a candidate shares with the probe's prefix is not enough,
- * whatever follows.  Of the two prefixes, that which ends with the smaller
- * token has been counted in full: further shared elements are behind it.
+ * False if a candidate cannot share enough.  The prefix that ends with the smaller token has
+ * been counted in full: further shared elements are after it.
  */
 static bool
 rest_is_enough(const InvertedIndex *index, const PrefixProbe *probe, uint32 candidate)
@@ -160,7 +156,7 @@ rest_is_enough(const InvertedIndex *index, const PrefixProbe *probe, uint32 cand
 	const Accumulator *accumulator = &index->accumulators[candidate];
 	const Tail *tail = &index->notes[candidate].tail;
 
-	/* it has a token of the candidate, so it has one at all */
+	/* it shares a token with the candidate, so it has one */
 	uint32		last = probe->set->keys[probe->nkeys - 1] >> 32;
 	uint32		rest = probe->set->nvalues - probe->nkeys;
 
@@ -276,39 +272,33 @@ sets_verify(Search *search, const JoinSet *indexed, const JoinSet *probing)
 /*
  * The usual join of sets: prefixes, and images of small sets
  *
- * Where sets are small and made of few and frequent elements, as market baskets are, most of
- * those that meet in a posting list share little else, and there are very many of them.  So the
- * posting of a small set holds, in place of the token, an image of the set: its bitmap folded
- * to 64 bits. Sets that are near differ in |x| + |y| - 2 need elements at most, and their
- * images in no more bits than that.  Looking through a list means to compare two words and
- * count bits; nothing is looked up and nothing counted for most of the sets that are met.  Of
- * those that are let through, two in three at 0.5 and of ten elements are not near: two
- * elements flip one bit.  So a second image by another hash is compared, which lies beside the
- * postings, and then the elements. That the posting does not tell its token does no harm:
- * a set that is found by chance, in a bucket that two tokens share, is a candidate like any other.
+ * Most sets of few and frequent elements, as market baskets are, that meet in a posting list
+ * share little else.  So the posting of a small set holds, in place of the token, an image of the
+ * set: its bitmap folded to 64 bits.  Near sets differ in |x| + |y| - 2 need elements at most, and
+ * their images in no more bits.  Most sets of a list are removed by comparing two words and
+ * counting bits.  At 0.5, two in three of the others of ten elements are not near: two elements
+ * flip one bit.  So a second image by another hash is compared, which lies beside the postings, and
+ * then the elements.  The posting has no token, so a set with another token of the bucket is a
+ * candidate, too.
  *
- * Sets are small as long as the images of sets that have nothing in common differ in more bits
- * than those of near ones may: of 64 bits, m elements that the two do not share flip 32 (1 -
- * e^(-m/32)) on the average.  At 0.5 that is up to 24 elements, at 0.8 up to 111.  Of larger
- * ones tokens and positions are noted and counted.  Sets are in order of size, so the small
- * ones come first in each list.
+ * Sets are small if the images of disjoint sets differ in more bits than those of near ones may: of
+ * 64 bits, m elements that the two do not share flip 32 (1 - e^(-m/32)) on average.  At 0.5 that is
+ * up to 24 elements, at 0.8 up to 111.  Tokens and positions of larger sets are counted.  Sets are
+ * in order of size, so the small ones come first in each list.
  */
 
-/* Sets are never small that have more elements than this. */
+/* Maximum number of elements of a small set. */
 #define MAX_SMALL		1023
 
-/*
- * Posting.position of a small set: this bit, the number of elements that were
- * dropped from it, and its size.
- */
+/* Posting.position of a small set: this bit, its number of dropped elements, and its size. */
 #define SMALL			UINT32_C(0x80000000)
 #define DROPPED_SHIFT	16
 #define SIZE_MASK		0xffff
 
-/* Images tell enough if near ones differ in so much less than others. */
+/* Images filter well if near ones differ in at most this share of the bits in which others do. */
 #define SHARE_OF_USUAL	0.85
 
-/* Postings that are looked at between two looks at interrupts. */
+/* Postings that are read between two checks for interrupts. */
 #define AT_ONCE			65536
 
 /* Search.state */
@@ -333,7 +323,7 @@ typedef struct ImageProbe
 	const int16 *differ;
 } ImageProbe;
 
-/* Elements in which near sets of those sizes differ at most; -1: none are. */
+/* Maximum number of elements in which near sets of those sizes differ; -1: none are near. */
 static int64
 most_differing(Search *search, uint64 indexed, uint64 probing)
 {
@@ -343,7 +333,7 @@ most_differing(Search *search, uint64 indexed, uint64 probing)
 	return need > Min(indexed, probing) ? -1 : (int64) (indexed + probing - 2 * need);
 }
 
-/* True if the images of such sets tell most of those apart that are not near. */
+/* Whether images remove most sets that differ in more elements. */
 static bool
 images_tell(Search *search, uint64 indexed, uint64 probing)
 {
@@ -352,7 +342,7 @@ images_tell(Search *search, uint64 indexed, uint64 probing)
 	return most_differing(search, indexed, probing) <= usual * SHARE_OF_USUAL;
 }
 
-/* True if those of a set of that size and of all that may be near to it do. */
+/* Whether images filter well for a set of that size and all its possible matches. */
 static bool
 size_is_small(Search *search, uint32 size)
 {
@@ -364,7 +354,7 @@ size_is_small(Search *search, uint32 size)
 		images_tell(search, size, least) && images_tell(search, size, most);
 }
 
-/* The state, made when it is first needed. */
+/* The state, created at the first call. */
 static SetJoinState *
 set_join_state(Search *search)
 {
@@ -380,8 +370,8 @@ set_join_state(Search *search)
 }
 
 /*
- * The second image of a set, of its values.  Where these are on disk it is the same
- * for all, and lets everything through.
+ * The second image of a set, from its values.  If these are on disk all second images are equal,
+ * so that all sets pass.
  */
 static uint64
 second_image(const Search *search, const JoinSet *set)
@@ -405,7 +395,7 @@ set_join_image(Search *search, const JoinSet *set, Posting *posting, uint64 *sec
 	return true;
 }
 
-/* By how much small sets may differ from the one that probes. */
+/* Maximum differences of small sets from the probing one, by size. */
 static const int16 *
 differ_from(Search *search, const PrefixProbe *probe)
 {
@@ -424,7 +414,7 @@ differ_from(Search *search, const PrefixProbe *probe)
 	return *differ;
 }
 
-/* True if the second images of two sets differ in no more bits than that. */
+/* Whether the second images of two sets differ in at most that many bits. */
 static inline bool
 second_allows(Search *search, ImageProbe *probe, uint32 set, int allowed)
 {
@@ -437,7 +427,7 @@ second_allows(Search *search, ImageProbe *probe, uint32 set, int allowed)
 								probe->second) <= allowed;
 }
 
-/* Make a small set a candidate, if it is none yet, and fetch it into the cache. */
+/* Make a small set a candidate, if it is none yet, and prefetch it. */
 static inline void
 add_small(Search *search, const ImageProbe *probe, uint32 set)
 {
@@ -453,8 +443,8 @@ add_small(Search *search, const ImageProbe *probe, uint32 set)
 }
 
 /*
- * Look at the postings of small sets, which come first; returns the first of
- * another set, or `end`.
+ * Read the postings of small sets, which come first; returns the first one of another set, or
+ * `end`.
  */
 static pg_attribute_always_inline const Posting *
 compare_images(Search *search, ImageProbe *probe, const Posting *posting, const Posting *end)
@@ -502,7 +492,7 @@ compare_images_chosen(Search *search, ImageProbe *probe,
 	return compare_images(search, probe, posting, end);
 }
 
-/* Look at postings of token number i in a growing index, where sizes are mixed. */
+/* Read postings of token number i in a growing index, which has no order of size. */
 static void
 probe_mixed(Search *search, PrefixProbe *probe, ImageProbe *images, uint32 i,
 			const Posting *posting, const Posting *end)
@@ -547,7 +537,7 @@ set_join_probe(Search *search, const JoinSet *set, uint32 sides)
 			probe_mixed(search, &probe, &images, i, posting, end);
 			continue;
 		}
-		/* most lists are short, and most of those empty */
+		/* most lists are short, and many empty */
 		if (posting < end && (posting->position & SMALL) != 0)
 		{
 			if (search->index.shared)

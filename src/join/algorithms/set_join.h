@@ -10,14 +10,14 @@
 /* Prefixes, and filters by size and position */
 
 /*
- * A further look at a posting that is the first one to make a candidate of its set, by token
- * number i of the set that probes; false if they cannot share `need` elements.
+ * A filter for the first posting of a candidate, by token number i of the probing set; false if
+ * the sets cannot share `need` elements.
  */
 typedef bool (*FirstTokenFilter) (Search *search, const JoinSet *set,
 								  const Posting *posting, uint32 i,
 								  uint32 need);
 
-/* A set that looks for its matches. */
+/* A set that probes. */
 typedef struct PrefixProbe
 {
 	const JoinSet *set;
@@ -30,7 +30,7 @@ typedef struct PrefixProbe
 extern void prefix_probe_begin(Search *search, const JoinSet *set,
 							   uint32 sides, PrefixProbe *probe);
 
-/* The posting list of the probe's token number i, without what is too small. */
+/* The posting list of the probe's token number i, without sets that are too small. */
 static inline const Posting *
 prefix_postings(Search *search, const PrefixProbe *probe, uint32 i, const Posting **end)
 {
@@ -54,13 +54,13 @@ prefix_postings(Search *search, const PrefixProbe *probe, uint32 i, const Postin
 	return posting;
 }
 
-/* Count what the sets of these postings, of token number i, share with it. */
+/* Count token number i for the sets of these postings. */
 extern void prefix_count(Search *search, const PrefixProbe *probe, uint32 i,
 						 const Posting *posting, const Posting *end);
 
 /*
- * All tokens have been counted: leaves the candidates that may share enough,
- * and those of which no need has been noted, and forgets what was counted.
+ * Leave the candidates that may share enough, and those without a noted need, when all tokens
+ * have been counted; and clear the counters.
  */
 extern void prefix_gather(Search *search, const PrefixProbe *probe);
 
@@ -83,10 +83,7 @@ extern bool sets_compare(Search *search, const JoinSet *indexed, const JoinSet *
 /* Algorithm.verify: both */
 extern bool sets_verify(Search *search, const JoinSet *indexed, const JoinSet *probing);
 
-/*
- * Algorithm.reflexive: one of fewer elements than must be shared is not, with
- * the measure that counts them.
- */
+/* Algorithm.reflexive: with MEASURE_SHARED, a set of too few elements is not near itself. */
 extern bool sets_reflexive(Search *search, const JoinSet *set);
 
 /* The usual join of sets */

@@ -1,12 +1,9 @@
 /*
  * sketch_keys.c
- *		Sketches, which only their method understands: near ones have keys in
- *		common.
+ *		Joins of sketches, by their candidate keys.
  *
- * A sketch is indexed under the keys that its method gives it, and looked up
- * by those that its method gives to a query; what comes up often enough is
- * compared by the method.  Where the method has no keys, all sketches are
- * candidates.
+ * A sketch is indexed under its row keys, and searched by its query keys, both from its method,
+ * which also compares candidates.  If the method has no keys, all sketches are candidates.
  */
 #include "postgres.h"
 
@@ -18,13 +15,12 @@
 #include "signature/sql/near.h"
 #include "methods/method.h"
 
-/* Number of values that sketches without keys must have in common, at most. */
+/* Maximum number of common values that are required of sketches without keys. */
 #define COMMON_VALUES	13
 
 /*
- * A sketch without keys is a sample of a set (sketch.c): of the values that two have
- * between them, at least as many as either has, the share that both have is the
- * estimate.  So each has at least that share of its own in common.
+ * A sketch without keys is a sample of a set (sketch.c): the estimate is the share of common
+ * values among the values of both.  So each has at least that share of its own values in common.
  */
 static uint64
 least_shared(const Signature *sig, double threshold)
@@ -41,8 +37,8 @@ add_values(const Signature *sig, uint64 n, KeyList *keys)
 }
 
 /*
- * Then they are found by the first of their values, of which some are asked to be
- * common: gin/gin.c tells why no pair is lost.
+ * Samples are found by their first values, some of which must be common; see gin/gin.c why no
+ * pair is lost.
  */
 static void
 first_values(const Signature *sig, double threshold, uint64 more, KeyList *keys)
@@ -93,10 +89,10 @@ sketch_near(const Search *search, const uint64 *a, const uint64 *b)
 		signatures_near(x, y, search->threshold, search->measure);
 }
 
-/* Keys that are looked up in the time of a comparison, or in less. */
+/* Number of keys that are looked up in the time of a comparison. */
 #define KEYS_OF_COMPARISON	2
 
-/* The most sketches that are noted, to be compared. */
+/* Maximum number of sketches that are compared without keys. */
 #define MAX_COMPARED	512
 
 bool
@@ -105,7 +101,7 @@ sketches_are_few(double sketches, double keys)
 	return sketches <= MAX_COMPARED && sketches * KEYS_OF_COMPARISON <= keys;
 }
 
-/* Sketches in the index that have rows on some side, as long as they are few. */
+/* Sketches in the index with rows on some side, while they are few. */
 typedef struct FewSketches
 {
 	uint32		n;				/* more than MAX_COMPARED: not all of them are
@@ -124,7 +120,7 @@ typedef struct SketchKeys
 	FewSketches few[4];			/* by the wanted sides, as bits */
 } SketchKeys;
 
-/* The state, made when it is first needed. */
+/* The state, created at the first call. */
 static SketchKeys *
 sketch_state(Search *search)
 {
@@ -139,7 +135,7 @@ last_keys(Search *search)
 	return &sketch_state(search)->last;
 }
 
-/* An empty list for the filter. */
+/* Clear the list of keys for the filter, and return it. */
 static KeyList *
 filter_keys(Search *search)
 {
@@ -149,7 +145,7 @@ filter_keys(Search *search)
 	return list;
 }
 
-/* True if a sketch is a sample without keys, see least_shared(). */
+/* Whether a sketch is a sample without keys, see least_shared(). */
 static bool
 is_sample(const Signature *sig)
 {
@@ -195,7 +191,7 @@ keyed_may_have_partner(Search *search, const FeatureFilter *filter,
 	return feature_filter_has_some(filter, list->keys, list->n, least);
 }
 
-/* The keys that a set is found by, each once. */
+/* Algorithm.prepare: the distinct row keys of a sketch. */
 static void
 keyed_prepare(Search *search, JoinSet *set, bool indexed, bool probing)
 {
@@ -208,10 +204,7 @@ keyed_prepare(Search *search, JoinSet *set, bool indexed, bool probing)
 	set->nkeys = sort_distinct_hashes(list->keys, list->n);
 }
 
-/*
- * The keys of the first set serve as an estimate for all: sketches of one
- * spec have about as many.
- */
+/* Estimated by the first sketch: sketches of one spec have about equally many keys. */
 static uint32
 keyed_most(Search *search, const JoinSet *set)
 {
@@ -260,7 +253,7 @@ note_sketch(FewSketches *few, uint32 set)
 	few->n = Min(few->n + 1, MAX_COMPARED + 1);
 }
 
-/* Note the sketches that have come to the index since the last probe. */
+/* Note the sketches that were added to the index since the last probe. */
 static void
 note_sketches(SketchKeys *state, const InvertedIndex *index)
 {
@@ -285,10 +278,9 @@ keyed_end_chunk(Search *search)
 }
 
 /*
- * Take all sketches of these sides for candidates if it takes less time to compare them than
- * to look keys up: simhashes at 0.8 have a thousand.  As many as the last one had serve
- * as an estimate, as it takes time to make them.  Samples have as many keys as values, and
- * it takes longer to compare all of these than to look them up.
+ * Make all sketches of these sides candidates if comparing them takes less time than looking up
+ * keys, of which simhashes at 0.8 have a thousand.  The number of keys is estimated by that of
+ * the last probe.  Samples have as many keys as values: comparing all of these takes longer.
  */
 static bool
 takes_few(Search *search, uint32 sides)
@@ -352,7 +344,7 @@ keyed_verify(Search *search, const JoinSet *indexed, const JoinSet *probing)
 	return sketch_near(search, indexed->values, probing->values);
 }
 
-/* Algorithm.reflexive: some are not, as those without features. */
+/* Algorithm.reflexive: sketches without features are not near themselves. */
 static bool
 keyed_reflexive(Search *search, const JoinSet *set)
 {

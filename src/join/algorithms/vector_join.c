@@ -21,7 +21,7 @@ by_resemblance(const Search *search)
 	return search->measure != MEASURE_COSINE;
 }
 
-/* Factor of the weights of a vector: its length becomes 1. */
+/* The factor that scales a vector to length 1. */
 static inline double
 scale_of(Search *search, const uint64 *values)
 {
@@ -53,7 +53,7 @@ vectorjoin_count(Search *search, const uint64 *values, uint32 size)
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-/* Room for the largest vector. */
+/* Allocate room for the largest vector. */
 static void
 make_room(Search *search, VectorJoin *all)
 {
@@ -68,8 +68,8 @@ make_room(Search *search, VectorJoin *all)
 }
 
 /*
- * What a weight adds to the norm of a part of a vector, and the length that
- * belongs to it: the root of squares, or the sum of weights.
+ * The summand of a weight in the norm of a part of a vector, and the length of a norm: the root
+ * of a sum of squares, or a sum of weights.
  */
 static inline double
 norm_with(const Search *search, double weight)
@@ -82,7 +82,7 @@ length_of(const Search *search, double norm)
 {
 	if (!by_resemblance(search))
 		return sqrt(norm);
-	/* it is stored as a float */
+	/* the sum is stored as a float */
 	return norm <= FLT_MAX ? norm : INFINITY;
 }
 
@@ -97,10 +97,9 @@ vectorjoin_announce(Search *search, FeatureFilter *filter, const uint64 *values,
 }
 
 /*
- * Algorithm.may_have_match: the part of a vector that a near one shares is at least
- * as long as the threshold asks of the whole.  By resemblance, the smaller
- * weights of what both have add up to no more than that part does; by cosine, the
- * product is no greater than that of its length and the other's.
+ * Algorithm.may_have_match: the part of a vector that the other side may share must be long
+ * enough.  It bounds the sum of the smaller weights for the resemblance; times the other's
+ * length, 1, the cosine.
  */
 bool
 vectorjoin_may_have_partner(Search *search, const FeatureFilter *filter,
@@ -179,7 +178,7 @@ vectorjoin_indexed_keys(Search *search, const JoinSet *set)
 	return prepared_vector(set).indexed;
 }
 
-/* Algorithm.add: postings have the weight in place of the position. */
+/* Algorithm.add: a posting has the weight in place of the position. */
 void
 vectorjoin_add(Search *search, const JoinSet *set, uint32 n)
 {
@@ -200,8 +199,8 @@ vectorjoin_add(Search *search, const JoinSet *set, uint32 n)
 }
 
 /*
- * Add up what indexed vectors share with this one, those that are too small
- * left out; only the first `fresh` of its features find new ones.
+ * Add up the shared parts of indexed vectors, without those that are too small; only the first
+ * `fresh` features add new candidates.
  */
 static pg_attribute_always_inline void
 add_shared(Search *search, const JoinSet *set, uint32 sides, uint32 fresh, bool smaller)
@@ -295,16 +294,15 @@ vectorjoin_tail_behind(const VectorJoin *all, const JoinSet *set, uint32 n,
 /*
  * Weighted prefixes: vectors whose resemblance reaches a threshold
  *
- * The resemblance is the sum of the smaller weights by that of the greater ones.  It is at
- * least t only if what two vectors share is at least t of the sum of either: so each is
- * indexed, and looks for new candidates, by its rarest features, as many as leave less than
- * that to the others.  Of a candidate, too, the part is known that is indexed; what the others
- * may add is at most the sum of either's tail; and both together must be t / (1 + t) of the
- * sums of both vectors.  These are the prefixes and positions of PPJoin with weights.
+ * The resemblance is the sum of the smaller weights divided by that of the greater ones.  It is
+ * at least t only if the shared part is at least t of the sum of either vector: so each is
+ * indexed, and searches for new candidates, by its rarest features, until the others add up to
+ * less than that.  The shared part of a candidate is at most its indexed shared part and the
+ * smaller rest of the two; it must be t / (1 + t) of the sums of both vectors.  These are the
+ * prefixes and positions of PPJoin with weights.
  *
- * All bounds give way by more than floating-point sums may be wrong, so no pair is lost;
- * candidates are verified with all features, in double, by the very expressions that
- * similarity() has.
+ * All bounds have a tolerance for rounding errors, so no pair is lost; candidates are verified
+ * with all features, in double, by the expressions of similarity().
  */
 
 static void
@@ -326,7 +324,7 @@ prepare_prefix(Search *search, JoinSet *set, bool indexed, bool probing)
 	vectorjoin_prepare(search, set, n, prefix, prefix);
 }
 
-/* True if what vectors share of the indexed part of one may be enough. */
+/* Whether two vectors may reach the threshold, by the shared part of the indexed features. */
 static bool
 may_resemble(Search *search, const JoinSet *set, uint32 n,
 			 const JoinSet *indexed, double shared)
@@ -363,7 +361,7 @@ probe_prefix(Search *search, const JoinSet *set, uint32 sides)
 	index->ncandidates = left;
 }
 
-/* By all features, as similarity() does. */
+/* Algorithm.verify: by all features, as similarity() does. */
 static bool
 verify_resemblance(Search *search, const JoinSet *indexed, const JoinSet *probing)
 {
@@ -393,40 +391,36 @@ const Algorithm resemblance_join = {
 /*
  * All-Pairs-2: vectors whose cosine reaches a threshold
  *
- * By their cosine, vectors are taken as of length 1, so that the cosine is the sum of the
- * products of weights.  A probing vector adds up what it shares with each of those that are
- * indexed.
+ * For the cosine, vectors are scaled to length 1, so that the cosine is the sum of the products of
+ * weights.  A probing vector adds up this sum for the indexed vectors.
  *
- * Features that could not reach the threshold by themselves, with whatever other vector, are
- * left out of the index, as in All-Pairs-1 (classic/classic.c).
+ * Features that could not reach the threshold by themselves, with any other vector, are left out of
+ * the index, as in All-Pairs-1 (classic/classic.c).
  *
- * All-Pairs-2 knows more of the vectors that are still to come and will probe: none has a
- * weight above a certain one, so that fewer features need be indexed.  It passes over vectors
- * that have too few features for such weights.  It takes up no new candidate once what is left
- * of the probing vector cannot be enough (remscore).  And it drops a candidate whose sum is too
- * small, even if as many features as are not indexed have the greatest weights that those of
- * either vector have.
+ * All-Pairs-2 uses the greatest weight of the vectors that are still to probe, so that fewer
+ * features need be indexed.  It skips vectors that have too few features for such weights.  It adds
+ * no new candidate once the rest of the probing vector cannot be enough (remscore).  And it drops a
+ * candidate whose sum is too small, even if all features that are not indexed have the greatest
+ * weights of either vector.
  *
- * Where one word of a document can outweigh all others those bounds are weak. So each of them
- * has a companion, and the lesser one counts: two vectors have no more in common than the
- * product of their lengths (Cauchy and Schwarz), of which the whole one's is 1.  This holds of
- * the features that are not indexed; of those that are left of the probing vector; and of a
- * candidate's that are not indexed and the probing vector's from the first of them on.
+ * These bounds are weak if one word of a document outweighs all others.  So each has a second
+ * bound, and the lesser one counts: the sum over any features is at most the product of the lengths
+ * of these parts of both vectors (Cauchy and Schwarz), where a whole vector has length 1.  It is
+ * used for the features that are not indexed; for the rest of the probing vector; and for a
+ * candidate's features that are not indexed with the probing vector's from the first of them on.
  *
  * In the paper vectors are in the order of falling greatest weight, so that the present one's
- * bounds those to come.  Here they are in the order of their numbers of features, as all sets; the
- * greatest weight of all that have as many features or more, which has been noted, serves as
- * well.  With equal weights the two orders are the same.  A vector x probing finds no more in y
- * than the greatest weight of x times the sum of weights of y, and that sum is at most the root
+ * bounds later ones.  Here they are in the order of their numbers of features, as all sets; the
+ * greatest weight of all vectors with at least as many features serves as well.  A vector x finds
+ * at most the greatest weight of x times the sum of weights of y, and that sum is at most the root
  * of the number of y's features: hence the least number of features, which rises from probe to
  * probe.
  *
- * All bounds give way by more than floating-point sums may be wrong, so no pair is lost;
- * candidates are verified with all features, in double, by the very expressions that cosine()
- * has.
+ * All bounds have a tolerance for rounding errors, so no pair is lost; candidates are verified with
+ * all features, in double, by the expressions of cosine().
  *
- * R. J. Bayardo, Y. Ma, R. Srikant, "Scaling up all pairs similarity search", WWW 2007; D. C.
- * Anastasiu, G. Karypis, "L2AP: fast cosine similarity search with prefix L-2 norm bounds",
+ * R. J. Bayardo, Y. Ma, R. Srikant, "Scaling up all pairs similarity search", WWW 2007;
+ * D. C. Anastasiu, G. Karypis, "L2AP: fast cosine similarity search with prefix L-2 norm bounds",
  * ICDE 2014.
  */
 
@@ -503,7 +497,7 @@ cosine_prepare(Search *search, JoinSet *set, bool indexed, bool probing)
 					   cosine_needed_tokens(search, all->tokens, n, FLT_MAX, true));
 }
 
-/* The fewest values that a match of this vector, or of a later one, has. */
+/* The least number of values of a match of this vector, or of a later one. */
 static uint32
 least_partner(Search *search, const JoinSet *set)
 {
@@ -528,7 +522,8 @@ greatest_weight(const PreparedVector *prepared)
 }
 
 /*
- * At the most, what the probing vector shares with the part of another one that is not indexed.
+ * An upper bound of the sum of the probing vector with the part of another one that is not
+ * indexed.
  */
 static double
 most_unindexed(const VectorJoin *all, const JoinSet *set,

@@ -20,8 +20,8 @@
 #define VECTOR_VALUES(n)	(1 + (n) + ((n) + 1) / 2)
 
 /*
- * Weights are rounded to float twice over, by 2^-24 each time, and sums of up
- * to 10^8 products by less than 10^-8 of them.
+ * The tolerance: weights are rounded to float twice, by 2^-24 each time, and sums of up to 10^8
+ * products by less than 10^-8.
  */
 #define VECTOR_ROUNDING		(1 - 1e-6)
 
@@ -45,20 +45,19 @@ typedef struct VectorJoin
 } VectorJoin;
 
 /*
- * What is made of a vector in JoinSet.keys, in nkeys numbers: n keys in rising
- * order, one number for `indexed` and `fresh`, then n weights, in the order of
- * the keys, `rest` and `length`, two in a number.
+ * A prepared vector in JoinSet.keys, in nkeys numbers: n keys in rising order, one number for
+ * `indexed` and `fresh`, then n weights in the order of the keys, `rest` and `length`, two in a
+ * number.
  */
 typedef struct PreparedVector
 {
 	uint32		n;				/* features that others have, too */
 	uint32		indexed;		/* number of those, from the first, in the
 								 * index */
-	uint32		fresh;			/* number of those that look for new
-								 * candidates */
+	uint32		fresh;			/* number of those that add new candidates */
 	float		rest;			/* greatest weight of those not indexed */
-	float		length;			/* of the part that is not indexed, or its sum
-								 * where it is resemblance that counts */
+	float		length;			/* of the part that is not indexed; for the
+								 * resemblance, its sum */
 	const float *weights;
 } PreparedVector;
 
@@ -80,7 +79,7 @@ joined_vector(const uint64 *values, uint32 size)
 	return v;
 }
 
-/* The square of a vector, or the sum of its weights, as said above. */
+/* The sum of the squares, or of the weights, of a vector. */
 static inline double
 joined_norm(const uint64 *values)
 {
@@ -106,7 +105,7 @@ prepared_vector(const JoinSet *set)
 	return prepared;
 }
 
-/* Sums stand in the place of the accumulators, as zero while not in use. */
+/* Sums are in the place of the accumulators, zero while not in use. */
 static inline double *
 shared_sum(InvertedIndex *index, uint32 set)
 {
@@ -115,12 +114,12 @@ shared_sum(InvertedIndex *index, uint32 set)
 	return (double *) &index->accumulators[set];
 }
 
-/* The state, made when it is first needed. */
+/* The state, created at the first call. */
 extern VectorJoin *vectorjoin_state(Search *search);
 
 /*
- * The tokens of a vector in order, into the state; returns how many.  And makes its keys of the
- * first n: `indexed` of them will be in the index, `fresh` look for new candidates.
+ * Make the tokens of a vector in order, in the state; returns their number.  And make its keys
+ * of the first n: `indexed` of them will be in the index, `fresh` add new candidates.
  */
 extern uint32 vectorjoin_order(Search *search, const JoinSet *set);
 extern void vectorjoin_prepare(Search *search, JoinSet *set, uint32 n,
@@ -139,9 +138,9 @@ extern bool vectorjoin_may_have_partner(Search *search, const FeatureFilter *fil
 										bool indexed);
 
 /*
- * Make candidates of the indexed vectors that share a feature with this one, those that are
- * too small left out (see setindex_begin_at()), and adds up the products of the weights of what
- * they share, or the smaller ones; only the first `fresh` of its features find new ones.
+ * Make candidates of the indexed vectors that share one of the first `fresh` features, without
+ * those that are too small (see setindex_begin_at()), and add up the products of the weights of
+ * shared features, or the smaller weights.
  */
 extern void vectorjoin_add_products(Search *search, const JoinSet *set,
 									uint32 sides, uint32 fresh);
@@ -149,8 +148,8 @@ extern void vectorjoin_add_minima(Search *search, const JoinSet *set,
 								  uint32 sides, uint32 fresh);
 
 /*
- * The length of what a probing vector has from each of its tokens on; and of
- * what it has, n tokens, from the first one on that is not indexed of another.
+ * The lengths of a probing vector from each of its tokens on; and its length, of n tokens, from
+ * the first one on that is not indexed of another vector.
  */
 extern void vectorjoin_tails(Search *search, const PreparedVector *prepared);
 extern double vectorjoin_tail_behind(const VectorJoin *all, const JoinSet *set,
@@ -166,9 +165,8 @@ extern const Algorithm resemblance_join;
 extern const Algorithm cosine_join;
 
 /*
- * How many of n tokens are left without as many, from the last, as cannot
- * reach the threshold by themselves with a vector that has no weight above
- * `most`, or, if `by_length` is true, are too short to.
+ * The number of n tokens without those last ones that cannot reach the threshold by themselves,
+ * with a vector that has no weight above `most`; or, if `by_length`, by their length.
  */
 extern uint32 cosine_needed_tokens(Search *search, const WeightedToken *tokens,
 								   uint32 n, float most, bool by_length);

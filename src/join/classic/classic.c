@@ -32,7 +32,7 @@ all_keys_indexed(Search *search, const JoinSet *set)
 	return set->nkeys;
 }
 
-/* Count what each indexed set shares with this one, and leave those that share enough. */
+/* Count the shared elements of each indexed set, and leave the sets that share enough. */
 void
 all_keys_scan(Search *search, const JoinSet *set, uint32 sides)
 {
@@ -73,16 +73,15 @@ all_keys_scan(Search *search, const JoinSet *set, uint32 sides)
 /*
  * The suffix filter of PPJoin+
  *
- * What stands behind the first token that two sets share must not differ in more than Hmax
- * elements.  A lower bound of that Hamming distance is found by bisection: the middle element w
- * of one suffix splits both; what is left of w can only be matched with what is left of it, and
- * the same on the right, so the sizes of the parts tell how many elements have no match at
- * least. The parts are split again, MAXDEPTH times.
+ * The rests after the first shared token must not differ in more than Hmax elements.  A lower
+ * bound of that Hamming distance is found by bisection: the middle element w of one rest splits
+ * both; elements left of w can only match those left of it, and the same on the right, so the
+ * sizes of the parts bound the number of elements without a match.  The parts are split again,
+ * MAXDEPTH times.
  *
- * Elements that are equal (tokens of one key) are split before the first of them, in both
- * suffixes alike.
+ * Equal elements (tokens of one key) are split before the first of them, in both rests.
  *
- * C. Xiao, W. Wang, X. Lin, J. X. Yu, "Efficient similarity joins for near duplicate
+ * C.  Xiao, W.  Wang, X.  Lin, J.  X.  Yu, "Efficient similarity joins for near duplicate
  * detection", WWW 2008, algorithm 4.
  */
 
@@ -115,9 +114,7 @@ distance(int64 a, int64 b)
 	return a > b ? a - b : b - a;
 }
 
-/*
- * A lower bound of the Hamming distance of two suffixes, or anything above Hmax if it is above.
- */
+/* A lower bound of the Hamming distance of two suffixes; any number above Hmax if it is greater. */
 static int64
 suffix_distance(const uint64 *x, int64 nx, const uint64 *y, int64 ny, int64 Hmax, int depth)
 {
@@ -148,7 +145,7 @@ suffix_distance(const uint64 *x, int64 nx, const uint64 *y, int64 ny, int64 Hmax
 	return left + right + differ;
 }
 
-/* False if two suffixes certainly differ in more than Hmax elements. */
+/* Whether two suffixes may differ in at most Hmax elements. */
 bool
 suffixes_allow(const uint64 *x, int64 nx, const uint64 *y, int64 ny, int64 Hmax)
 {
@@ -165,8 +162,8 @@ suffixes_allow(const uint64 *x, int64 nx, const uint64 *y, int64 ny, int64 Hmax)
  */
 
 /*
- * FirstTokenFilter: false if the elements behind the first shared token are
- * too different.  Both sets have all of their keys.
+ * FirstTokenFilter: false if the elements after the first shared token are too different.  Both
+ * sets have all of their keys.
  */
 static bool
 suffixes_pass(Search *search, const JoinSet *x, const Posting *posting, uint32 i, uint32 need)
@@ -180,7 +177,7 @@ suffixes_pass(Search *search, const JoinSet *x, const Posting *posting, uint32 i
 						  nx + ny - 2 * ((int64) need - 1));
 }
 
-/* Count what each indexed set shares with the prefix. */
+/* Count the tokens that each indexed set shares with the prefix. */
 static void
 probe_prefix(Search *search, const JoinSet *set, uint32 sides, FirstTokenFilter filter)
 {
@@ -233,22 +230,22 @@ const Algorithm ppjoin_plus = {
 /*
  * All-Pairs: one counter for each indexed set, and ever fewer postings
  *
- * All-Pairs-0 indexes all elements of a set and adds up what each of the others shares with the
- * one that probes.
+ * All-Pairs-0 indexes all elements of a set and counts the elements that each other set shares
+ * with the probing one.
  *
  * All-Pairs-1 indexes only the rare elements of a set: the frequent ones, first in the order of
- * the paper, are left out as long as they alone could not reach the threshold.  Whoever shares
- * an indexed element is a candidate; what is shared of the rest is counted when it is verified.
+ * the paper, are left out as long as they could not reach the threshold alone.  Sets that share
+ * an indexed element are candidates; the others are counted when these are verified.
  *
- * All-Pairs-2 passes over sets that are too small, takes up no new candidate once what is left
- * of the probing set cannot be enough (remscore), and drops a candidate whose counter and
- * unindexed elements do not add up to what is needed.
+ * All-Pairs-2 skips sets that are too small, adds no new candidate once the rest of the probing
+ * set cannot be enough (remscore), and drops a candidate whose counter and unindexed elements
+ * do not add up to the needed overlap.
  *
- * R. J. Bayardo, Y. Ma, R. Srikant, "Scaling up all pairs similarity search", WWW 2007;
+ * R.  J.  Bayardo, Y.  Ma, R.  Srikant, "Scaling up all pairs similarity search", WWW 2007;
  * elements of a set have equal weights.
  */
 
-/* Sets that share an indexed element with this one, counting how many. */
+/* Count the indexed elements that each set shares with this one. */
 static void
 count_shared(Search *search, const JoinSet *set, uint32 sides, uint32 nfresh)
 {
@@ -278,7 +275,7 @@ count_shared(Search *search, const JoinSet *set, uint32 sides, uint32 nfresh)
 	}
 }
 
-/* Forget the counters. */
+/* Clear the counters. */
 static void
 clear_counters(InvertedIndex *index)
 {
@@ -348,20 +345,17 @@ const Algorithm all_pairs_2 = {
 /*
  * All-Pairs-0 and All-Pairs-1: vectors whose cosine reaches a threshold
  *
- * By their cosine, vectors are taken as of length 1, so that the cosine is the sum of the
- * products of weights.  A probing vector adds up what it shares with each of those that are
- * indexed.
+ * For the cosine, vectors are scaled to length 1, so that the cosine is the sum of the products of
+ * weights.  A probing vector adds up this sum for the indexed vectors.
  *
  * All-Pairs-0 indexes all features; a vector whose sum reaches the threshold is a candidate.
  *
- * All-Pairs-1 leaves the most frequent features of a vector out of the index as long as these
- * cannot reach the threshold by themselves, with whatever other vector: the sum of their
- * weights, each times the greatest weight that the feature has anywhere, stays below.  Whoever
- * shares an indexed feature is a candidate.
+ * All-Pairs-1 leaves the most frequent features of a vector out of the index as long as these cannot
+ * reach the threshold by themselves: the sum of their weights, each times the greatest weight of the
+ * feature in any vector, stays below.  Vectors that share an indexed feature are candidates.
  *
- * All bounds give way by more than floating-point sums may be wrong, so no pair is lost;
- * candidates are verified with all features, in double, by the very expressions that cosine()
- * has.
+ * All bounds have a tolerance for rounding errors, so no pair is lost; candidates are verified with
+ * all features, in double, by the expressions of cosine().
  *
  * R. J. Bayardo, Y. Ma, R. Srikant, "Scaling up all pairs similarity search", WWW 2007.
  */
@@ -448,7 +442,7 @@ const Algorithm cosine_all_pairs_1 = {
 
 /* The table of the algorithms that can be chosen by name */
 
-/* Of sets; none where the usual one is meant. */
+/* The algorithms of sets; NULL: the usual one. */
 static const Algorithm *const of_sets[] = {
 	[ALGORITHM_AUTO] = NULL,
 	[ALGORITHM_PPJOIN] = &ppjoin,
@@ -463,7 +457,7 @@ static const Algorithm *const of_sets[] = {
 	[ALGORITHM_WORD_GROUPS] = &word_groups,
 };
 
-/* See classic.h.  Of sketches there is but one, and of vectors few. */
+/* Sketches have one algorithm, vectors few. */
 const Algorithm *
 chosen_algorithm(JoinAlgorithm choice, SignatureKind kind, Measure measure)
 {

@@ -11,7 +11,7 @@
 /* The values of the setting. */
 typedef enum JoinAlgorithm
 {
-	ALGORITHM_AUTO,				/* the one that is in use, see join_kinds.h */
+	ALGORITHM_AUTO,				/* the usual one, see join_kinds.h */
 	ALGORITHM_PPJOIN,
 	ALGORITHM_PPJOIN_PLUS,
 	ALGORITHM_PROBE_COUNT,

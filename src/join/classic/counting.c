@@ -16,16 +16,16 @@
  * Pair-Count: every posting list yields all of its pairs
  *
  * The pairs of sets in each posting list are counted in a hash table; a pair that has been
- * counted often enough is a candidate.  The table is bounded: it holds the pairs of a range of
- * probing sets at a time, as many as fit, and the lists are read once for each range.
+ * counted often enough is a candidate.  The table has the pairs of a range of probing sets at a
+ * time, as many as fit, and the lists are read once for each range.
  *
- * A set that is not in the index itself (it comes from disk, or the measure is not symmetric)
- * has its own counters for the others.
+ * A set that is not in the index itself (it is read from disk, or the measure is not symmetric)
+ * has its own counters.
  *
- * S. Sarawagi, A. Kirpal, "Efficient set joins on similarity predicates", SIGMOD 2004.
+ * S.  Sarawagi, A.  Kirpal, "Efficient set joins on similarity predicates", SIGMOD 2004.
  */
 
-/* The share of the memory that the table may take. */
+/* The part of the memory that the table may have. */
 #define TABLE_SHARE		8
 
 typedef struct PairCount
@@ -46,7 +46,7 @@ typedef struct PairTable
 	uint32		end;
 } PairTable;
 
-/* Pairs that a set makes with those before it, equal ones counted again. */
+/* Number of pairs of a set with earlier ones, once for each shared element. */
 static uint64
 pairs_of(Search *search, uint32 number)
 {
@@ -126,7 +126,7 @@ compare_pairs(const PairCount *x, const PairCount *y)
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-/* Keep the pairs that share enough, in the order of the probing sets. */
+/* Keep the pairs that share enough, in the order of probing sets. */
 static void
 keep_near(Search *search, PairTable *table)
 {
@@ -191,7 +191,7 @@ pair_count_probe(Search *search, const JoinSet *set, uint32 sides)
 
 		if (pair->high > number)
 			break;
-		/* or one whose probe another engine makes */
+		/* or a set whose probe another process makes */
 		if (pair->high < number)
 			continue;
 		if ((INDEXED_SIDES(index, pair->low) & sides) != 0)
@@ -224,18 +224,18 @@ const Algorithm pair_count = {
 /*
  * Probe-Count and its relatives: posting lists are merged
  *
- * Probe-Count looks up all elements of the set that probes and merges their posting lists with
- * a heap, so that each indexed set comes up as often in a row as it shares an element.
+ * Probe-Count looks up all elements of the probing set and merges their posting lists with a
+ * heap, so that each indexed set is on top once for each shared element.
  *
  * Probe-optMerge (MergeOpt) does not merge the longest lists, as many as could not be enough by
- * themselves: what comes up in the others is looked up in them, by steps that double and then
- * bisection, from the shortest to the longest, as long as there is hope.
+ * themselves: sets in the others are searched in them, by exponential search, from the shortest
+ * to the longest, as long as they may reach the threshold.
  *
- * Probe-stopWords does not index the most frequent elements of all, and lowers what is needed
- * by those that two sets could share.  A set in which they would be enough by themselves keeps
- * them.
+ * Probe-stopWords does not index the most frequent elements of all, and lowers the needed
+ * overlap by those that two sets could share.  A set in which they would be enough by themselves
+ * keeps them.
  *
- * S. Sarawagi, A. Kirpal, "Efficient set joins on similarity predicates", SIGMOD 2004.
+ * S.  Sarawagi, A.  Kirpal, "Efficient set joins on similarity predicates", SIGMOD 2004.
  */
 
 /* An element in more than this part of all sets is a stop word ... */
@@ -252,7 +252,7 @@ typedef struct PostingList
 	uint32		n;				/* postings of the bucket: its length, about */
 } PostingList;
 
-/* Pass over postings of other tokens and of sets that cannot be matches. */
+/* Skip postings of other tokens and of sets that cannot be matches. */
 static void
 skip_others(const InvertedIndex *index, PostingList *list, uint32 sides)
 {
@@ -278,7 +278,7 @@ posting_list(const InvertedIndex *index, uint64 key, uint32 sides)
 	return list;
 }
 
-/* The lowest set first: binaryheap has the highest on top. */
+/* The lowest set first: a binaryheap has the highest on top. */
 static int
 compare_lists(Datum a, Datum b, void *arg)
 {
@@ -288,7 +288,7 @@ compare_lists(Datum a, Datum b, void *arg)
 	return (x->at->set < y->at->set) - (x->at->set > y->at->set);
 }
 
-/* Take the next set off the heap, with the number of lists that it is in. */
+/* Remove the next set from the heap, and count its lists. */
 static uint32
 next_set(Search *search, binaryheap *heap, uint32 sides, uint32 *count)
 {
@@ -342,7 +342,7 @@ lists_of(Search *search, const uint64 *keys, uint32 n, uint32 sides)
 
 /* Probe-Count */
 
-/* Merge the lists of the first n keys of a set.  Of the others, `spare` may be shared, too. */
+/* Merge the lists of the first n keys of a set; `spare` of the other keys may be shared, too. */
 static void
 merge_lists(Search *search, const JoinSet *set, uint32 sides, uint32 n, uint32 spare)
 {
@@ -378,7 +378,7 @@ const Algorithm probe_count = {
 
 /* Probe-optMerge */
 
-/* True if the set is in the list, which is left where it would be. */
+/* Whether the set is in the list, which is moved to its place. */
 static bool
 search_list(PostingList *list, uint32 set)
 {
@@ -442,7 +442,7 @@ stopword_frequency(Search *search)
 	return Min(Max(search->stats.distinct / STOPWORD_SHARE, STOPWORD_LEAST), UINT16_MAX);
 }
 
-/* How many stop words a set has: they are the last of its keys. */
+/* The number of stop words of a set: they are the last of its keys. */
 static uint32
 count_stopwords(Search *search, const JoinSet *set)
 {
@@ -454,7 +454,7 @@ count_stopwords(Search *search, const JoinSet *set)
 	return n;
 }
 
-/* True if stop words alone could make the set near to another. */
+/* Whether stop words alone could make the set near another one. */
 static bool
 keeps_stopwords(Search *search, const JoinSet *set, uint32 stopwords)
 {
@@ -492,17 +492,17 @@ const Algorithm probe_stopwords = {
 /*
  * Word-Groups: sets that have a group of elements in common
  *
- * Sets are transactions, and groups of elements that occur together in two of them or more are
- * frequent item sets.  A group is extended by a further element as long as it is in many sets;
- * once it is in few, all of them are candidates.  So a frequent element alone makes no
- * candidates, only together with others.
+ * Sets are transactions, and groups of elements that occur in two or more of them are frequent
+ * item sets.  A group is extended by another element as long as it is in many sets; when it is
+ * in few, all of these are candidates.  So a frequent element makes candidates only together
+ * with others.
  *
- * Groups are enumerated for the set that probes: of its own elements, in their order, with the
- * indexed sets that have them.  Groups have up to GROUP_SIZE elements.  Two sets that share
- * `need` elements share GROUP_SIZE of them (or all, if they are fewer) in prefixes of |x| -
- * need + GROUP_SIZE elements, so only those take part.
+ * Groups are enumerated for the probing set: of its elements in their order, with the indexed
+ * sets that have them.  Groups have up to GROUP_SIZE elements.  Two sets that share `need`
+ * elements share GROUP_SIZE of them (or all, if they are fewer) in prefixes of |x| - need +
+ * GROUP_SIZE elements, so only prefixes are used.
  *
- * S. Sarawagi, A. Kirpal, "Efficient set joins on similarity predicates", SIGMOD 2004.
+ * S.  Sarawagi, A.  Kirpal, "Efficient set joins on similarity predicates", SIGMOD 2004.
  */
 
 #define GROUP_SIZE	3			/* elements of the largest groups */
@@ -570,7 +570,7 @@ add_group_candidate(InvertedIndex *index, uint32 set)
 		index->candidates[index->ncandidates++] = set;
 }
 
-/* Sets that have the element, of those in `among` unless that is NULL. */
+/* The sets with the element, among those in `among` unless that is NULL. */
 static void
 find_members(Groups *groups, uint64 key, const Members *among, Members *members)
 {
@@ -603,8 +603,8 @@ find_members(Groups *groups, uint64 key, const Members *among, Members *members)
 }
 
 /*
- * The group of `size` elements, the last of which is number `last`, has these
- * members: makes candidates of them, or extends the group.
+ * Make the members of a group of `size` elements, the last of which is number `last`,
+ * candidates, or extend the group.
  */
 static void
 extend_group(Groups *groups, uint32 size, uint32 last)
