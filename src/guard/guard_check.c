@@ -57,13 +57,6 @@ check_names(Relation rel, const Trigger *trigger)
 	index_close(index, NoLock);
 }
 
-/* Create the guard as for the first row, and drop it. */
-static void
-try_guard(Relation rel, const Trigger *trigger)
-{
-	MemoryContextDelete(guard_create(CurrentMemoryContext, rel, trigger)->memory);
-}
-
 /* Return a partition, at any level, that may hold rows; InvalidOid if there is none. */
 static Oid
 find_leaf(Relation rel)
@@ -77,8 +70,8 @@ find_leaf(Relation rel)
 }
 
 /*
- * Raise the error, if any, that the first row would raise.  A trigger for the rows of a
- * partitioned table is fired by its partitions only.
+ * Raise the error, if any, that the first row would raise: create the guard, and drop it.
+ * A trigger for the rows of a partitioned table is fired by its partitions only.
  */
 static void
 require_serving(Relation rel, const Trigger *trigger)
@@ -89,7 +82,7 @@ require_serving(Relation rel, const Trigger *trigger)
 	if (!TRIGGER_FOR_ROW(trigger->tgtype) ||
 		rel->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
 	{
-		try_guard(rel, trigger);
+		MemoryContextDelete(guard_create(CurrentMemoryContext, rel, trigger)->memory);
 		return;
 	}
 	leafid = find_leaf(rel);
@@ -101,7 +94,7 @@ require_serving(Relation rel, const Trigger *trigger)
 	leaf = table_open(leafid, NoLock);
 	trigger = guard_trigger(leaf, trigger->tgname, true);
 	if (trigger != NULL)
-		try_guard(leaf, trigger);
+		MemoryContextDelete(guard_create(CurrentMemoryContext, leaf, trigger)->memory);
 	table_close(leaf, NoLock);
 }
 

@@ -274,8 +274,14 @@ overlaps_look_up(Overlaps *overlaps, uint32 unread)
 		uint32		i = overlaps->next++;
 
 		Assert(i == 0 || overlaps->shares == NULL || overlaps->keys[i] > overlaps->keys[i - 1]);
+
+		/*
+		 * not of more keys than are looked up: the processor waits for all of
+		 * them
+		 */
 		if (i == ahead)
-			for (; ahead < i + Min(overlaps->nkeys - i, KEYS_AHEAD); ahead++)
+			for (; ahead < i + Min(overlaps_unread(overlaps) + 1 - unread, KEYS_AHEAD) &&
+				 ahead < overlaps->nkeys; ahead++)
 				directory_prefetch(&overlaps->path, overlaps->keys[ahead]);
 		if (!look_up(overlaps, overlaps->keys[i],
 					 overlaps->shares == NULL ? 1 : overlaps->shares[i]))

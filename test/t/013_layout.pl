@@ -196,12 +196,12 @@ my @budgets = (
 	[ 4540, 4540, qw(methods) ],
 	[ 3227, 3227, qw(lexicon) ],
 	[ 1584, 1584, qw(gin) ],
-	[ 9444, 9444, qw(index) ],
+	[ 9445, 9445, qw(index) ],
 	[ 8364, 8364, qw(join/engine) ],
 	[ 3207, 3207, qw(join/algorithms join/classic) ],
 	[ 4182, 4182, qw(join/node) ],
 	[ 2079, 2079, qw(planner statistics) ],
-	[ 4187, 4187, qw(guard) ],
+	[ 4180, 4180, qw(guard) ],
 	[ 2850, 2850, qw(groups) ],
 	[ 4155, 4155, qw(passages) ],
 	[ 563, 563, qw(evaluation) ]);
@@ -222,7 +222,7 @@ foreach my $budget (@budgets)
 }
 is(join("\n", @over), '', 'every folder keeps its budget of lines');
 # The goals are 62,000 and 260.
-cmp_ok($total, '<=', 60464, 'the source keeps its budget of lines');
+cmp_ok($total, '<=', 60463, 'the source keeps its budget of lines');
 cmp_ok(scalar keys %lines, '<=', 212, 'and of files');
 
 done_testing();
