@@ -12,7 +12,6 @@
 #include <unicode/unorm2.h>
 
 #include "mb/pg_wchar.h"
-#include "utils/memutils.h"
 
 #include "base/hash.h"
 #include "base/interrupts.h"

@@ -8,7 +8,6 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "utils/array.h"
-#include "utils/builtins.h"
 
 #include "base/compat.h"
 #include "document/doc_context.h"

@@ -35,7 +35,6 @@ typedef enum Method
 	METHOD_LIST(METHOD_NUMBER)
 } Method;
 
-
 /* The unit of shingles; stored. */
 typedef enum Unit
 {

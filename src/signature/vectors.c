@@ -4,7 +4,6 @@
  */
 #include "postgres.h"
 
-
 #include "signature/vectors.h"
 #include "base/interrupts.h"
 

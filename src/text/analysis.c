@@ -14,7 +14,6 @@
 
 #include "catalog/pg_ts_config.h"
 #include "mb/pg_wchar.h"
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 

@@ -20,7 +20,6 @@
 #include "postgres.h"
 
 #include <unicode/uchar.h>
-#include <unicode/utf16.h>
 #include <unicode/utf8.h>
 
 #include "base/compat.h"

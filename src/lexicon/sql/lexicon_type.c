@@ -13,8 +13,6 @@
 #include "postgres.h"
 
 #include "libpq/pqformat.h"
-#include "utils/builtins.h"
-#include "utils/memutils.h"
 
 #include "base/call.h"
 #include "base/compat.h"

@@ -12,7 +12,6 @@
 #include "base/hash.h"
 #include "base/sort_uint64.h"
 #include "document/doc_context.h"
-#include "document/shingler.h"
 #include "document/weigher.h"
 #include "methods/lexical/coordinates.h"
 #include "text/reader.h"
@@ -337,7 +336,6 @@ heavy_sentences(PG_FUNCTION_ARGS)
  */
 
 PG_FUNCTION_INFO_V1(text_hash);
-
 
 const MethodInfo text_hash_method = {
 	.name = "text_hash",.method = METHOD_TEXT_HASH,.width = 64,

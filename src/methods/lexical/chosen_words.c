@@ -4,8 +4,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 

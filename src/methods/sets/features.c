@@ -6,15 +6,12 @@
 
 #include "fmgr.h"
 #include "utils/array.h"
-#include "utils/memutils.h"
 
 #include "base/call.h"
 #include "base/compat.h"
-#include "base/interrupts.h"
 #include "base/sort_uint64.h"
 #include "document/doc_context.h"
 #include "document/shingler.h"
-#include "methods/lexical/coordinates.h"
 #include "methods/method.h"
 #include "signature/signature.h"
 

@@ -32,8 +32,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 

@@ -5,8 +5,6 @@
  */
 #include "postgres.h"
 
-#include "utils/memutils.h"
-
 #include "base/call.h"
 #include "base/interrupts.h"
 #include "base/memory.h"

@@ -9,7 +9,6 @@
 #include "catalog/pg_type_d.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/memutils.h"
 
 #include "base/call.h"
 #include "base/interrupts.h"

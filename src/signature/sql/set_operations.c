@@ -10,7 +10,6 @@
 
 #include "signature/sets.h"
 #include "base/call.h"
-#include "base/interrupts.h"
 #include "base/memory.h"
 #include "base/sort_uint64.h"
 #include "signature/signature.h"
