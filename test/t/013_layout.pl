@@ -190,11 +190,11 @@ is(join("\n", @long),
 # the first falls to it, and does not rise.
 my @budgets = (
 	[ 1514, 1514, qw(base) ],
-	[ 5079, 5079, qw(text) ],
-	[ 3237, 3237, qw(signature) ],
-	[ 2183, 2183, qw(document) ],
-	[ 4540, 4540, qw(methods) ],
-	[ 3227, 3227, qw(lexicon) ],
+	[ 5077, 5077, qw(text) ],
+	[ 3229, 3229, qw(signature) ],
+	[ 2181, 2181, qw(document) ],
+	[ 4528, 4528, qw(methods) ],
+	[ 3224, 3224, qw(lexicon) ],
 	[ 1584, 1584, qw(gin) ],
 	[ 9445, 9445, qw(index) ],
 	[ 8364, 8364, qw(join/engine) ],
@@ -222,7 +222,7 @@ foreach my $budget (@budgets)
 }
 is(join("\n", @over), '', 'every folder keeps its budget of lines');
 # The goals are 62,000 and 260.
-cmp_ok($total, '<=', 60463, 'the source keeps its budget of lines');
+cmp_ok($total, '<=', 60436, 'the source keeps its budget of lines');
 cmp_ok(scalar keys %lines, '<=', 212, 'and of files');
 
 done_testing();
