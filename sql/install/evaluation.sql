@@ -144,6 +144,7 @@ BEGIN
                              -- its name in the catalog: "character" would be one of length 1
                              (SELECT format('%I.%I', nspname, typname) FROM pg_type t JOIN pg_namespace s ON s.oid = typnamespace WHERE t.oid = common),
                              common_equal, less, condition), path;
+    ANALYZE pg_temp.neardup_truth;
 END
 $$;
 COMMENT ON FUNCTION _neardup_evaluation_begin(text, text, text, text, text) IS 'function of evaluate_methods(): creates tables of the documents and of the true pairs, and returns operators of ids';
@@ -222,8 +223,9 @@ BEGIN
         IF sweep AND measure = 'jaccard' THEN
             value := format('CASE WHEN %s.near_duplicate(a.neardup_signature, b.neardup_signature, 1::pg_catalog.float8) THEN 1::pg_catalog.float8 ELSE %s END', neardup, value);
         END IF;
+        -- with OFFSET 0 the join with the truth does not carry signatures
         pairs := format(E'SELECT a.id AS id1, b.id AS id2, %s AS similarity FROM pg_temp.neardup_signatures a JOIN pg_temp.neardup_signatures b '
-                        'ON %s.near_duplicate(a.neardup_signature, b.neardup_signature, %s::pg_catalog.float8, %L::pg_catalog.text) AND a.id %s b.id AND (%s\n)',
+                        'ON %s.near_duplicate(a.neardup_signature, b.neardup_signature, %s::pg_catalog.float8, %L::pg_catalog.text) AND a.id %s b.id AND (%s\n) OFFSET 0',
                         value, neardup, (SELECT min(t) FROM unnest(at) t), measure, less, condition);
         IF NOT sweep THEN
             EXECUTE run INTO find_ms USING format('CREATE TEMP TABLE neardup_pairs AS %s', pairs), path;

@@ -26,7 +26,7 @@ LEFT JOIN near_duplicate_groups_of_pairs('SELECT id1, id2 FROM labelled.truth', 
 CREATE TABLE labelled.sweep AS
 SELECT * FROM evaluate_thresholds('SELECT id, body FROM labelled.halves WHERE first',
   'SELECT id1, id2 FROM labelled.truth',
-  ARRAY['shingles(body, ''ukrainian'')', 'shingles(body, ''ukrainian k=1'')', 'minhash(body, ''ukrainian'')']);
+  ARRAY['shingles(body, ''ukrainian'')', 'shingles(body, ''ukrainian k=1'')', 'minhash(body, analysis => ''ukrainian'')']);
 \timing off
 
 \pset format unaligned
@@ -34,7 +34,7 @@ SELECT * FROM evaluate_thresholds('SELECT id, body FROM labelled.halves WHERE fi
 \echo 'Recall and precision by threshold: shingles, words, min-hash'
 SELECT concat_ws(' | ', '| ' || threshold,
          string_agg(round(recall::numeric, 3) || ' | ' || round("precision"::numeric, 3), ' | '
-                    ORDER BY array_position(ARRAY['shingles(body, ''ukrainian'')', 'shingles(body, ''ukrainian k=1'')', 'minhash(body, ''ukrainian'')'], method))) || ' |'
+                    ORDER BY array_position(ARRAY['shingles(body, ''ukrainian'')', 'shingles(body, ''ukrainian k=1'')', 'minhash(body, analysis => ''ukrainian'')'], method))) || ' |'
 FROM labelled.sweep GROUP BY threshold ORDER BY threshold;
 \pset tuples_only off
 \pset format aligned
