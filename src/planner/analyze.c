@@ -366,20 +366,6 @@ compare_all(const Sample *sample, Findings *findings)
 	pfree(rows);
 }
 
-/* Join a part of about `most` signatures; return their number, and the steps. */
-static uint32
-try_part(const Sample *sample, uint32 most, double threshold, double *steps)
-{
-	Findings	findings = {0};
-	Sample		part;
-
-	take_part(sample, most, &part);
-	join_sample(&part, threshold, &findings);
-	pfree(part.signatures);
-	*steps = Max(findings.steps, 1);
-	return part.n;
-}
-
 /*
  * Number of signatures, up to `limit`, that can be joined at the threshold within MAX_STEPS.
  * The first trial is small enough even if all are near.  Steps grow as the square of the
@@ -393,15 +379,19 @@ affordable(const Sample *sample, uint32 limit, double threshold)
 
 	while (most < limit)
 	{
-		double		steps;
-		uint32		n = try_part(sample, Max(most, 1), threshold, &steps);
-		double		more = n * sqrt(TRIAL_STEPS / steps);
+		Findings	findings = {0};
+		Sample		part;
+		double		rows_by_steps;	/* number of rows that take one step */
 
-		if (n * sqrt(MAX_STEPS / steps) >= limit)
+		take_part(sample, Max(most, 1), &part);
+		join_sample(&part, threshold, &findings);
+		pfree(part.signatures);
+		rows_by_steps = part.n / sqrt(Max(findings.steps, 1));
+		if (rows_by_steps * sqrt(MAX_STEPS) >= limit)
 			break;
-		if (more < 2 * most)
-			return Max(n * sqrt(MAX_STEPS / steps), 1);
-		most = more;
+		if (rows_by_steps * sqrt(TRIAL_STEPS) < 2 * most)
+			return Max(rows_by_steps * sqrt(MAX_STEPS), 1);
+		most = rows_by_steps * sqrt(TRIAL_STEPS);
 	}
 	return limit;
 }

@@ -200,7 +200,7 @@ my @budgets = (
 	[ 8364, 8364, qw(join/engine) ],
 	[ 3207, 3207, qw(join/algorithms join/classic) ],
 	[ 4182, 4182, qw(join/node) ],
-	[ 2079, 2079, qw(planner statistics) ],
+	[ 2069, 2069, qw(planner statistics) ],
 	[ 4180, 4180, qw(guard) ],
 	[ 2850, 2850, qw(groups) ],
 	[ 4155, 4155, qw(passages) ],
@@ -222,7 +222,7 @@ foreach my $budget (@budgets)
 }
 is(join("\n", @over), '', 'every folder keeps its budget of lines');
 # The goals are 62,000 and 260.
-cmp_ok($total, '<=', 60436, 'the source keeps its budget of lines');
+cmp_ok($total, '<=', 60426, 'the source keeps its budget of lines');
 cmp_ok(scalar keys %lines, '<=', 212, 'and of files');
 
 done_testing();

@@ -151,8 +151,8 @@ flush_pending(SetRuns *runs)
 		head.key = set->key;
 		take_sample(runs, set->key);
 		spillfile_write(file, &head, sizeof(head));
-		spillfile_write(file, set->values, values_bytes(head.nvalues));
-		spillfile_write(file, set->row, set->row_bytes);
+		spillfile_write(file, set->row - values_bytes(head.nvalues),
+						values_bytes(head.nvalues) + set->row_bytes);
 	}
 	range.end = file->size;
 	runs->ranges = growing_reserve(runs->ranges, &runs->max_ranges, runs->nranges + 1,

@@ -16,7 +16,7 @@ typedef struct PendingSet
 {
 	SetKey		key;
 	const uint64 *values;		/* NULL of a further row */
-	const char *row;			/* as files have it, see rows.h; or NULL */
+	const char *row;			/* after the values, as in files, see rows.h */
 	uint32		row_bytes;
 	JoinSide	side;			/* of the row */
 } PendingSet;
