@@ -197,7 +197,7 @@ my @budgets = (
 	[ 3224, 3224, qw(lexicon) ],
 	[ 1584, 1584, qw(gin) ],
 	[ 9445, 9445, qw(index) ],
-	[ 8364, 8364, qw(join/engine) ],
+	[ 8363, 8363, qw(join/engine) ],
 	[ 3207, 3207, qw(join/algorithms join/classic) ],
 	[ 4182, 4182, qw(join/node) ],
 	[ 2069, 2069, qw(planner statistics) ],
@@ -222,7 +222,7 @@ foreach my $budget (@budgets)
 }
 is(join("\n", @over), '', 'every folder keeps its budget of lines');
 # The goals are 62,000 and 260.
-cmp_ok($total, '<=', 60426, 'the source keeps its budget of lines');
+cmp_ok($total, '<=', 60425, 'the source keeps its budget of lines');
 cmp_ok(scalar keys %lines, '<=', 212, 'and of files');
 
 done_testing();

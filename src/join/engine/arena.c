@@ -120,8 +120,8 @@ release_now(SharedArea *shared, dsm_segment *parent)
 }
 
 /*
- * It takes time to unmap and free memory: processes that end together do it at once, each for
- * its own area.
+ * Unmapping and freeing memory takes time: processes do it at the same time, each for its own
+ * area.
  */
 void
 shared_areas_close(SharedAreas *areas, dsm_segment *parent)

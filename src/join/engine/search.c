@@ -188,7 +188,7 @@ setindex_grow_for(InvertedIndex *index, uint32 size)
 	index->sizes[index->nadded] = size << 2 | 3;
 }
 
-/* Bytes that the index takes at most while it adds one more set of nkeys keys. */
+/* Upper bound of the bytes of the index while it adds one more set of nkeys keys. */
 size_t
 setindex_bytes_with(const InvertedIndex *index, uint32 nkeys)
 {

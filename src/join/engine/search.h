@@ -23,8 +23,8 @@ typedef struct Bucket
 	uint32		start;			/* its first posting that is not too small */
 	uint32		n;				/* postings so far, from start */
 	uint32		set;			/* that of the last one */
-	uint32		tags;			/* of their keys; where the index is shared,
-								 * in the upper half of those that come again */
+	uint32		tags;			/* of their keys; in a shared index, the upper
+								 * half for keys with a second posting */
 } Bucket;
 
 typedef struct Accumulator
@@ -37,7 +37,7 @@ typedef struct Accumulator
 typedef struct Tail
 {
 	uint32		last;			/* upper half of the last of these keys */
-	uint32		n;				/* elements behind it */
+	uint32		n;				/* elements after it */
 } Tail;
 
 /* A note of an indexed set beside its postings. */
@@ -59,10 +59,10 @@ typedef struct InvertedIndex
 	uint32		limit;			/* only sets before this one are matches */
 	uint32		least;			/* sets before this one are too small */
 	bool		shared;			/* with other processes, see shared_index.h:
-								 * all sets are in it, and a bucket tells the
-								 * set of its first posting */
-	uint32		own;			/* keys, the first ones, by which the set that
-								 * probes is in such an index itself */
+								 * all sets are in it, and Bucket.set is the
+								 * set of the first posting */
+	uint32		own;			/* number of first keys by which the probing
+								 * set is in such an index itself */
 	bool		growing;		/* sets have no order of size and are not
 								 * announced: buckets grow */
 	uint64		nused;			/* then: postings that buckets have a place
@@ -268,9 +268,8 @@ setindex_fetch_matches(const InvertedIndex *index, const uint64 *keys,
 /*
  * The part of a similarity join that algorithms see: sets, their index, the measure.
  *
- * The sets of a chunk are searched, in the order of their sizes, by each other
- * and by those that come from disk.  Where the rows of a set are, and whether
- * there is more than one chunk, an algorithm does not know.
+ * The sets of a chunk are probed in the order of their sizes, by each other and by sets from
+ * disk.  An algorithm does not depend on the place of rows, or on the number of chunks.
  */
 
 #define SIZE_CACHE	1024

@@ -26,7 +26,7 @@
 #define MIN_RANGES_BITS	6
 #define MAX_RANGE_BITS		16
 
-/* Counters that wait: for a range as many as it has, within these bounds; together. */
+/* Least number of waiting counters of a range, and most of all ranges. */
 #define MIN_WAITING	256
 #define MAX_WAITING	((uint32) 8 * 1024 * 1024)
 
@@ -350,7 +350,7 @@ typedef struct Distributor
 	Posting    *postings;
 	uint32	   *places;
 	SetNote    *notes;
-	uint32		next[INDEX_SHARES]; /* where the next one goes, by share */
+	uint32		next[INDEX_SHARES]; /* place of the next one, by share */
 } Distributor;
 
 /* Distribute the postings of the first n keys of a set. */

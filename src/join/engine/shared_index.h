@@ -18,8 +18,8 @@
 typedef struct SharedCounts
 {
 	pg_atomic_uint64 used;		/* counters */
-	LWLock		lock;			/* of the next two, until all have come to
-								 * their end */
+	LWLock		lock;			/* of the next two, until all have ended
+								 * counting */
 	SharedPointer counts;		/* invalid: they have no memory yet, or
 								 * nothing is counted */
 	SharedPointer ranges;		/* of the counters: CountRange */

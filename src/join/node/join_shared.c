@@ -583,7 +583,7 @@ join_shared_gather(SimilarityJoinState *state)
 		share_rows(state, barrier, BarrierPhase(barrier) == STEP_READ + 1);
 	else
 	{
-		/* a process without signatures takes the spec of the others */
+		/* a process without signatures uses the spec of the others */
 		if (part != NULL && specs_number(state) == 0)
 			(void) specs_use(state, signature_alloc(&part->spec, 0));
 		setjoin_share(state->engine);
