@@ -61,6 +61,15 @@ sub start_writers
 	} 1 .. $writers;
 }
 
+# A sequential scan for each row: many rounds begin again.
+sub empty_at_times
+{
+	my $round = shift;
+
+	$node->safe_psql('postgres', 'TRUNCATE docs') if $round % 5 == 0;
+	return;
+}
+
 # Wait until all writers have written something.
 sub wait_for_rows
 {
@@ -95,6 +104,7 @@ sub check
 # A backend
 foreach my $round (1 .. $kills)
 {
+	empty_at_times($round);
 	my @running = start_writers();
 	wait_for_rows(150);
 	my $pid = $node->safe_psql(
@@ -112,6 +122,7 @@ foreach my $round (1 .. $kills)
 # The postmaster
 foreach my $round (1 .. $kills)
 {
+	empty_at_times($round);
 	my @running = start_writers();
 	wait_for_rows(150);
 	kill_postmaster($node);
