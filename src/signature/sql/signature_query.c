@@ -116,7 +116,7 @@ signature_query_in(PG_FUNCTION_ARGS)
 	const char *name;
 	double		threshold;
 	size_t		len;
-	Measure		measure;
+	Measure		measure = MEASURE_JACCARD;
 	Signature  *signature;
 
 	in.at += strspn(in.at, " ");
