@@ -187,7 +187,8 @@ is(join("\n", @long),
 	'', 'no function of more than 7 parameters');
 
 # Budgets of lines of folders, with those below them.  The second number is the goal:
-# the first falls to it, and does not rise.
+# the first falls to it, and does not rise.  Passages were to have 3,400 before cases of
+# copying, which take some 800.
 my @budgets = (
 	[ 1514, 1514, qw(base) ],
 	[ 5077, 5077, qw(text) ],
