@@ -127,7 +127,7 @@ directory_prefetch(const DirectoryPath *path, uint32 number)
 	int64		place = cached == NULL ? -1 : cached_find(cached, number);
 	uint32		first;
 	uint32		last;
-	const char *page;
+	Page		page;
 
 	if (place < 0 || cached->buffers[place] <= 0)
 		return;
@@ -135,9 +135,9 @@ directory_prefetch(const DirectoryPath *path, uint32 number)
 	first = cached->entries[place].key;
 	last = place + 1 < cached->n ? cached->entries[place + 1].key : PG_UINT32_MAX;
 	__builtin_prefetch(page);
-	__builtin_prefetch(page + BLCKSZ - sizeof(PageTail));
+	__builtin_prefetch((char *) page + BLCKSZ - sizeof(PageTail));
 	/* the approximate place of the number */
-	__builtin_prefetch(PageGetContents(page) + (uint64) PAGE_ROOM * (number - first) /
+	__builtin_prefetch((char *) PageGetContents(page) + (uint64) PAGE_ROOM * (number - first) /
 					   ((uint64) Max(number, last) - first + 1));
 }
 
