@@ -217,7 +217,8 @@ void
 row_sets_give(RowSets *rows, SetNumber set, bool represents, double similarity)
 {
 	if (set != NO_SET)
-		set_groups_give(groups_of(rows, set), (uint32) set, represents, similarity);
+		set_groups_give(groups_of(rows, set), (uint32) set, rows->ids.n - 1, represents,
+						similarity);
 }
 
 void

@@ -74,7 +74,7 @@ extern bool row_sets_forgot(const RowSets *rows);
 /* Remove all rows. */
 extern void row_sets_clear(RowSets *rows);
 
-/* Set the group of a set, see set_groups_give() and set_groups_unite(). */
+/* Set the group of the last row and its set, see set_groups_give() and set_groups_unite(). */
 extern void row_sets_give(RowSets *rows, SetNumber set, bool represents, double similarity);
 extern void row_sets_unite(RowSets *rows, SetNumber a, SetNumber b);
 

@@ -29,15 +29,16 @@ PG_FUNCTION_INFO_V1(near_duplicate_groups_of_pairs);
 
 /*
  * Both ids of each pair, in the order of ids: id, number, similarity, number of the other id.
- * If the other id is null, its number is that of the id; if both are null, it is null.  The
- * user's query stands in the place of (SELECT).  No step is a join, as the planner may
- * underestimate that query.
+ * A null partner counts as the row itself; two nulls give null.  A row value with null fields is
+ * no null, which IS NULL does not tell.  The user's query stands in the place of (SELECT).  No
+ * step is a join, as the planner may underestimate that query.
  */
 #define NUMBERED_PAIRS \
 	"SELECT id, number, %s," \
-	" pg_catalog.min(number) FILTER (WHERE id IS NOT NULL) OVER pair OPERATOR(pg_catalog.+)" \
-	" pg_catalog.max(number) FILTER (WHERE id IS NOT NULL) OVER pair OPERATOR(pg_catalog.-) number" \
-	" FROM (SELECT *, pg_catalog.dense_rank() OVER (ORDER BY id) AS number" \
+	" pg_catalog.min(number) FILTER (WHERE known) OVER pair OPERATOR(pg_catalog.+)" \
+	" pg_catalog.max(number) FILTER (WHERE known) OVER pair OPERATOR(pg_catalog.-) number" \
+	" FROM (SELECT *, pg_catalog.num_nulls(id) OPERATOR(pg_catalog.=) 0 AS known," \
+	" pg_catalog.dense_rank() OVER (ORDER BY id) AS number" \
 	" FROM (SELECT pg_catalog.row_number() OVER () AS pair, * FROM (SELECT) AS pairs (%s)) AS pairs," \
 	" LATERAL (VALUES (a), (b)) AS ids (id)) AS ids" \
 	" WINDOW pair AS (PARTITION BY pair) ORDER BY number"
@@ -130,6 +131,7 @@ add_id(void *context, TupleTableSlot *slot)
 	if (isnull)
 		return;
 	Assert(number == pairs->ids.n || number == pairs->ids.n + (int64) 1);
+	Assert(!alone && other >= 1);
 	if (number > pairs->ids.n)
 		row_ids_put(&pairs->ids, id, false);
 	while (pairs->states.n < Max(number, other))

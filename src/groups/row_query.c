@@ -236,7 +236,10 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 	return true;
 }
 
-/* Plan and run an analyzed query, with the snapshot of the calling statement. */
+/*
+ * Plan and run an analyzed query, with the snapshot of the calling statement.  Planning changes
+ * the query, and leaves parts of it in memory that ends here: it cannot be used again.
+ */
 static bool
 run(UserQuery *query, Query *analyzed, bool (*wanted) (PlanState *plan, void *unused),
 	SlotCallback row, void *context)
@@ -313,7 +316,7 @@ Tuplestorestate *
 user_query_values(UserQuery *query, Tuplestorestate *rows)
 {
 	Tuplestorestate *values = tuplestore_begin_heap(true, false, Max(work_mem / 16, 64));
-	Query	   *analyzed;
+	TupleDesc	desc;
 	StringInfoData outer;
 
 	initStringInfo(&outer);
@@ -321,9 +324,9 @@ user_query_values(UserQuery *query, Tuplestorestate *rows)
 		appendStringInfo(&outer, "%s \"$%d\"", i == 1 ? "SELECT DISTINCT" : ",", i);
 	appendStringInfoString(&outer, " FROM " VALUES_TABLE " WHERE $1 IS NOT NULL");
 	user_query_rows(query, rows, query->store->md.tupdesc);
-	analyzed = analyze_outer(query, outer.data);
-	run(query, analyzed, NULL, put_values, values);
-	user_query_rows(query, values, ExecCleanTypeFromTL(analyzed->targetList));
+	desc = user_query_columns(query, outer.data);
+	user_query_run_inside(query, outer.data, NULL, put_values, values);
+	user_query_rows(query, values, desc);
 	return values;
 }
 

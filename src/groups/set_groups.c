@@ -298,15 +298,23 @@ state_of(SetGroups *groups, uint32 set, bool change)
 }
 
 void
-set_groups_give(SetGroups *groups, uint32 set, bool represents, double similarity)
+set_groups_give(SetGroups *groups, uint32 set, uint32 row, bool represents, double similarity)
 {
 	SetState   *state = state_of(groups, set, true);
 
 	Assert(groups->context != NULL);
-	if (state->status != UNDECIDED)
-		return;
-	state->status = represents ? GIVEN : OUTSIDE;
-	state->similarity = similarity;
+	Assert(state->status != REPRESENTATIVE && state->status != MEMBER);
+	/* rows that are equal to a representative may come before it */
+	if (represents && state->status != GIVEN)
+	{
+		state->status = GIVEN;
+		state->row = row;
+	}
+	else if (state->status == UNDECIDED)
+	{
+		state->status = OUTSIDE;
+		state->similarity = similarity;
+	}
 }
 
 void

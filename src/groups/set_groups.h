@@ -40,11 +40,11 @@ extern uint32 set_groups_add(SetGroups *groups, const uint64 *values, uint32 n, 
 extern bool set_groups_forgot(const SetGroups *groups);
 
 /*
- * Greedy, before groups are decided: make a set a representative; or a member, with that
- * similarity, of a representative that is not added, for which the set's row stands.  Further
- * calls for the set have no effect.
+ * Greedy, before groups are decided: tell what is known of a row with that set.  The row is a
+ * representative, or a member, with that similarity, of a representative that is not added, for
+ * which the row stands.  A set with a representative represents, whatever its other rows are.
  */
-extern void set_groups_give(SetGroups *groups, uint32 set, bool represents,
+extern void set_groups_give(SetGroups *groups, uint32 set, uint32 row, bool represents,
 							double similarity);
 
 /* Connected, before groups are decided: put two sets into one group. */

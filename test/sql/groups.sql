@@ -198,6 +198,11 @@ SELECT * FROM near_duplicate_groups_of_pairs('VALUES (1, 2), (2, 3), (3, 4), (6,
 SELECT * FROM near_duplicate_groups_of_pairs('VALUES (2, 1, 0.5), (2, 3, -7), (4, 3, 0.9), (2, 3, 0.6), (2, 1, 0.5)');
 SELECT * FROM near_duplicate_groups_of_pairs(NULL::text, 'VALUES (''b'', ''a''), (''c'', ''b'')', 'greedy');
 SELECT * FROM near_duplicate_groups_of_pairs(NULL::uuid, 'SELECT md5(i::text)::uuid, md5((i % 2)::text)::uuid FROM generate_series(1, 3) i', 'greedy');
+-- a row value with null fields is an id
+CREATE TYPE noted AS (number int, note text);
+SELECT * FROM near_duplicate_groups_of_pairs(NULL::noted, 'SELECT ROW(1, NULL)::noted, ROW(2, ''a'')::noted', 'greedy');
+SELECT * FROM near_duplicate_groups_of_pairs(NULL::noted,
+    'SELECT ROW(i, NULL)::noted, CASE WHEN i < 5 THEN ROW(i + 1, NULL)::noted END FROM generate_series(1, 5) i', 'connected');
 SELECT * FROM near_duplicate_groups_of_pairs('SELECT 1, 2 WHERE false');
 SELECT * FROM near_duplicate_groups_of_pairs('SELECT NULL::int, NULL::int');
 SELECT * FROM near_duplicate_groups_of_pairs('SELECT 1, 2, NULL::float8');

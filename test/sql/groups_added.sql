@@ -132,5 +132,18 @@ SELECT g.* FROM unnest(ARRAY[
     $$near_duplicate(sig, signature_from('{1,2,3,4,11}'), 0.5) AND near_duplicate(sig, signature_from('{1,2,3,4,12}'), 1)$$]) condition,
     given(condition) g;
 
+-- Old rows in an order of their own: a representative has equal rows with lower ids
+SELECT FROM fill(9, 0, 1);
+INSERT INTO docs SELECT i, i % 2, true, signature_from(ARRAY[1, 2, 3, 4, 5, 6, 7, 8]) FROM generate_series(1, 4) i;
+TRUNCATE groups;
+INSERT INTO groups SELECT id, representative, similarity FROM near_duplicate_groups('SELECT id, sig FROM docs ORDER BY id DESC', 0.7);
+INSERT INTO docs SELECT 4 + i, 0, true, signature_from(ARRAY[1, 2, 3, 4, 5, 6, 7, 7 + i]) FROM generate_series(1, 2) i;
+SELECT * FROM near_duplicate_groups_add('SELECT id, sig FROM docs WHERE id > 4',
+    'SELECT g.id, d.sig, g.representative, g.similarity FROM groups g JOIN docs d USING (id) WHERE d.live AND near_duplicate(d.sig, $1, 0.7)', 0.7);
+
+-- Many columns
+SELECT added.* FROM (SELECT repeat(', 1', 120) AS columns) c,
+    near_duplicate_groups_add('SELECT 2, shingles(''a b c d'')' || columns, 'SELECT 1, shingles(''a b c d''), 1, NULL::float8' || columns, 0.5) added;
+
 SET client_min_messages = warning;
 DROP SCHEMA groups_added CASCADE;
