@@ -263,6 +263,7 @@ REGRESS = \
 	guard_messages \
 	guard_modes \
 	guard_moved \
+	guard_rights \
 	guard_scope \
 	guard_statement \
 	guard_tables \

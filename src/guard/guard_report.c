@@ -5,6 +5,8 @@
  * Messages name a row by its primary key, and only to users who may read it: the
  * inserter need not have the right to, as with unique constraints.
  * BuildIndexValueDescription() decides, and refuses under row-level security.
+ * Where the key is withheld, so is the similarity, by which somebody who knows
+ * most of a hidden text could guess the rest, and the partition.
  *
  * A tag is the key of another row, stored in a column of the new one.  It is data of
  * the table, and is written whichever user inserts.
@@ -28,6 +30,7 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/rls.h"
 #include "utils/tuplestore.h"
 #include "utils/typcache.h"
 
@@ -149,6 +152,46 @@ has_key(Relation rel, TupleTableSlot *row)
 		complete = complete && !isnull[i];
 	index_close(key, AccessShareLock);
 	return complete;
+}
+
+/*
+ * True if the user may read the column, or the expression's columns, of all rows of a
+ * table.
+ */
+static bool
+may_read(Relation rel, const GuardValue *value)
+{
+	Oid			relid = RelationGetRelid(rel);
+	int			member = -1;
+
+	if (check_enable_rls(relid, InvalidOid, true) == RLS_ENABLED)
+		return false;
+	if (pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) == ACLCHECK_OK)
+		return true;
+	while ((member = bms_next_member(value->inputs, member)) >= 0)
+		if (pg_attribute_aclcheck(relid, member + FirstLowInvalidHeapAttributeNumber,
+								  GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+			return false;
+	/* an expression over the whole row has no inputs */
+	return value->inputs != NULL;
+}
+
+/*
+ * True if the user may know how similar the match is: may read its signature, and its
+ * key if there is one.
+ */
+static bool
+may_compare(Relation rel, const GuardMatch *match)
+{
+	Relation	key;
+
+	if (!may_read(rel, &match->table->key))
+		return false;
+	key = open_primary_key(rel);
+	if (key == NULL)
+		return true;
+	index_close(key, AccessShareLock);
+	return describe_key(rel, match->table->slot) != NULL;
 }
 
 /* Return several values as the text of a row: (17,en). */
@@ -382,6 +425,7 @@ guard_describe(const Guard *guard, Relation rel, TupleTableSlot *row,
 	Relation	other = table_open(match->table->relid, NoLock);
 	char	   *key = describe_key(other, match->table->slot);
 	char	   *new_key = has_key(rel, row) ? describe_key(rel, row) : NULL;
+	bool		shown = may_compare(other, match);
 	bool		together = !guard->before && inserted_together(row, match->table->slot);
 	StringInfoData text;
 
@@ -389,17 +433,21 @@ guard_describe(const Guard *guard, Relation rel, TupleTableSlot *row,
 	if (key != NULL)
 		appendStringInfo(&text, "Row %s", key);
 	else
-		appendStringInfoString(&text, "A row");
+		appendStringInfoString(&text, shown ? "A row" : "A near-duplicate");
 	if (together)
 		appendStringInfoString(&text, " of the same statement");
-	if (RelationGetRelid(other) != RelationGetRelid(rel))
+	if ((shown || key != NULL) && RelationGetRelid(other) != RelationGetRelid(rel))
 		appendStringInfo(&text, together ? ", in partition \"%s\"," :
 						 " of partition \"%s\"",
 						 RelationGetRelationName(other));
-	appendStringInfo(&text, together ? " has similarity %s" :
-					 " is already there with similarity %s",
-					 double_to_shortest_decimal(match->similarity));
-	if (new_key != NULL)
+	if (!together)
+		appendStringInfoString(&text, " is already there");
+	if (shown)
+		appendStringInfo(&text, "%s similarity %s", together ? " has" : " with",
+						 double_to_shortest_decimal(match->similarity));
+	else if (together)
+		appendStringInfoString(&text, " is near");
+	if (shown && new_key != NULL)
 		appendStringInfo(&text, " to row %s", new_key);
 	appendStringInfo(&text, ", the threshold is %s.",
 					 double_to_shortest_decimal(guard->threshold));
@@ -441,6 +489,7 @@ typedef struct Skipped
 	Oid			near_relid;
 	char	   *near_key;
 	double		similarity;
+	bool		shown;			/* may the role read the near row? */
 	Oid			role;			/* that ran the statement, and may read the
 								 * keys */
 } Skipped;
@@ -481,6 +530,7 @@ guard_note_skipped(Relation rel, TupleTableSlot *row, const GuardMatch *match)
 	StatementId statement = guard_current_statement();
 	const char *key;
 	const char *near_key;
+	bool		shown;
 	Relation	other;
 	MemoryContext caller;
 
@@ -491,6 +541,7 @@ guard_note_skipped(Relation rel, TupleTableSlot *row, const GuardMatch *match)
 	other = table_open(match->table->relid, NoLock);
 	key = key_text(rel, row);
 	near_key = key_text(other, match->table->slot);
+	shown = may_compare(other, match);
 	table_close(other, NoLock);
 	if (last.memory == NULL)
 		last.memory = AllocSetContextCreate(TopMemoryContext, "skipped rows",
@@ -504,6 +555,7 @@ guard_note_skipped(Relation rel, TupleTableSlot *row, const GuardMatch *match)
 			.near_relid = match->table->relid,
 			.near_key = copied(near_key),
 			.similarity = match->similarity,
+			.shown = shown,
 			.role = GetUserId()
 	};
 	MemoryContextSwitchTo(caller);
@@ -520,6 +572,7 @@ neardup_guard_skipped(PG_FUNCTION_ARGS)
 	{
 		const Skipped *row = &last.rows[i];
 		bool		visible = has_privs_of_role(GetUserId(), row->role);
+		bool		shown = visible && row->shown;
 		Datum		values[SKIPPED_COLUMNS] = {ObjectIdGetDatum(row->relid)};
 		bool		nulls[SKIPPED_COLUMNS] = {false};
 
@@ -532,6 +585,8 @@ neardup_guard_skipped(PG_FUNCTION_ARGS)
 		if (!nulls[3])
 			values[3] = CStringGetTextDatum(row->near_key);
 		values[4] = Float8GetDatum(row->similarity);
+		nulls[2] = nulls[3] && !shown;
+		nulls[4] = !shown;
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 	return (Datum) 0;

@@ -374,6 +374,7 @@ static void
 set_distance(IndexScanDesc scan, NeardupScan *state, double distance)
 {
 	static const double unknown = 0;
+	bool		isnull = state->unordered || distance == get_float8_infinity();
 
 	state->distance = distance;
 	for (int i = 0; i < scan->numberOfOrderBys; i++)
@@ -381,10 +382,15 @@ set_distance(IndexScanDesc scan, NeardupScan *state, double distance)
 		/* further ones are not bounded; on 32 bits the executor copies them */
 		scan->xs_orderbyvals[i] = i == 0 ? Float8GetDatumFast(state->distance) :
 			Float8GetDatumFast(unknown);
-		scan->xs_orderbynulls[i] = i == 0 &&
-			(state->unordered || distance == get_float8_infinity());
+		scan->xs_orderbynulls[i] = i == 0 && isnull;
 	}
-	scan->xs_recheckorderby = scan->numberOfOrderBys > 0;
+
+	/*
+	 * The distance of a row of another spec is null.  A recheck would warn of
+	 * its spec before the conditions, such as row-level security, are
+	 * checked.
+	 */
+	scan->xs_recheckorderby = scan->numberOfOrderBys > (isnull ? 1 : 0);
 }
 
 /* A scan that needs no column is an index-only one: give it a null. */

@@ -77,6 +77,25 @@ SELECT p.proname FROM pg_depend d JOIN pg_proc p ON d.classid = 'pg_proc'::regcl
 WHERE d.deptype = 'e' AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'neardup')
   AND p.proname LIKE 'neardup\_index\_%' AND has_function_privilege('neardup_reader', p.oid, 'EXECUTE');
 
+-- An index in the order of distances does not warn of the spec of a hidden row, as a
+-- sequential scan does not.
+CREATE TABLE hidden (id int, owner text, sig signature);
+INSERT INTO hidden SELECT i, 'neardup_reader', shingles('one two three four five' || i) FROM generate_series(1, 3) i;
+INSERT INTO hidden VALUES (4, 'somebody', shingles('one two three four five', 4));
+CREATE INDEX ON hidden USING neardup (sig);
+GRANT SELECT ON hidden TO neardup_reader;
+GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA nd TO neardup_reader;
+ALTER TABLE hidden ENABLE ROW LEVEL SECURITY;
+CREATE POLICY owners ON hidden USING (owner = current_user);
+SET ROLE neardup_reader;
+SET enable_sort = off;
+SELECT line FROM plan('SELECT id FROM hidden ORDER BY sig <-> shingles(''one two three four five'')') line WHERE line ~ 'Index Scan';
+SELECT id FROM hidden ORDER BY sig <-> shingles('one two three four five'), id;
+SELECT array_agg(id) FROM (SELECT id FROM hidden ORDER BY sig <-> shingles('one two three four five') LIMIT 9) h;
+RESET ROLE;
+SELECT array_agg(id) FROM (SELECT id FROM hidden ORDER BY sig <-> shingles('one two three four five') LIMIT 9) h;
+RESET enable_sort;
+
 -- A prepared look-up follows the setting.
 PREPARE near_setting AS SELECT count(*) FROM near_setting;
 EXECUTE near_setting;
