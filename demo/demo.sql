@@ -107,7 +107,7 @@ SELECT * FROM near_duplicate_groups('SELECT id, sig FROM docs', 0.8);
 \timing off
 \set ECHO none
 \echo
-SELECT count(DISTINCT cluster) AS groups, count(DISTINCT cluster) FILTER (WHERE size > 1) AS "of several",
+SELECT count(DISTINCT group_id) AS groups, count(DISTINCT group_id) FILTER (WHERE size > 1) AS "of several",
        max(size) AS largest, count(*) FILTER (WHERE id <> representative) AS "to delete"
 FROM clusters;
 \echo 'The largest:'

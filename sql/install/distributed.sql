@@ -11,8 +11,8 @@ CREATE FUNCTION _neardup_measure(neardup text, measure text, x text, y text) RET
     RETURN CASE measure
         WHEN 'jaccard' THEN format('%s.similarity(%s, %s)', neardup, x, y)
         WHEN 'contains' THEN format('%s.containment(%s, %s)', neardup, y, x)
-        WHEN 'overlap' THEN format('GREATEST(%1$s.containment(%2$s, %3$s), %1$s.containment(%3$s, %2$s))', neardup, x, y)
-        WHEN 'shared' THEN format('%s.shared(%s, %s)::pg_catalog.float8', neardup, x, y)
+        WHEN 'overlap_coefficient' THEN format('GREATEST(%1$s.containment(%2$s, %3$s), %1$s.containment(%3$s, %2$s))', neardup, x, y)
+        WHEN 'shared' THEN format('%s.shared_values(%s, %s)::pg_catalog.float8', neardup, x, y)
         ELSE format('%s.%I(%s, %s)', neardup, measure, x, y) END;
 COMMENT ON FUNCTION _neardup_measure(text, text, text, text) IS 'function of neardup_pairs(): an expression of a measure of two expressions';
 

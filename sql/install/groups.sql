@@ -3,7 +3,7 @@
 
 CREATE FUNCTION near_duplicate_groups(query text, threshold double precision,
                                         measure text = 'jaccard', rule text = 'greedy')
-    RETURNS TABLE (id bigint, cluster bigint, representative bigint,
+    RETURNS TABLE (id bigint, group_id bigint, representative bigint,
                    similarity double precision, size bigint)
     AS 'MODULE_PATHNAME'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000 ROWS 100000;
@@ -11,21 +11,21 @@ COMMENT ON FUNCTION near_duplicate_groups(text, double precision, text, text) IS
 
 CREATE FUNCTION near_duplicate_groups(id_type anyelement, query text, threshold double precision,
                                         measure text = 'jaccard', rule text = 'greedy')
-    RETURNS TABLE (id anyelement, cluster bigint, representative anyelement,
+    RETURNS TABLE (id anyelement, group_id bigint, representative anyelement,
                    similarity double precision, size bigint)
     AS 'MODULE_PATHNAME'
     LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
 COMMENT ON FUNCTION near_duplicate_groups(anyelement, text, double precision, text, text) IS 'groups of near-duplicates among the rows of a query; ids are of that type';
 
 CREATE FUNCTION near_duplicate_groups_of_pairs(query text, rule text = 'greedy')
-    RETURNS TABLE (id bigint, cluster bigint, representative bigint,
+    RETURNS TABLE (id bigint, group_id bigint, representative bigint,
                    similarity double precision, size bigint)
     AS 'MODULE_PATHNAME'
     LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
 COMMENT ON FUNCTION near_duplicate_groups_of_pairs(text, text) IS 'groups of rows that the pairs of a query connect; ids are numbers';
 
 CREATE FUNCTION near_duplicate_groups_of_pairs(id_type anyelement, query text, rule text)
-    RETURNS TABLE (id anyelement, cluster bigint, representative anyelement,
+    RETURNS TABLE (id anyelement, group_id bigint, representative anyelement,
                    similarity double precision, size bigint)
     AS 'MODULE_PATHNAME'
     LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;

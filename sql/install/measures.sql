@@ -25,17 +25,17 @@ CREATE FUNCTION containment(a signature, b signature) RETURNS double precision
     SUPPORT neardup_support;
 COMMENT ON FUNCTION containment(signature, signature) IS 'share of a that is in b: |a n b| / |a|';
 
-CREATE FUNCTION overlap(a signature, b signature) RETURNS bigint
-    AS 'MODULE_PATHNAME', 'signature_overlap'
+CREATE FUNCTION intersection_size(a signature, b signature) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'signature_intersection_size'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
     SUPPORT neardup_support;
-COMMENT ON FUNCTION overlap(signature, signature) IS 'number of features that a and b share: |a n b|, estimated from samples';
+COMMENT ON FUNCTION intersection_size(signature, signature) IS 'number of features that a and b share: |a n b|, estimated from samples';
 
-CREATE FUNCTION shared(a signature, b signature) RETURNS bigint
-    AS 'MODULE_PATHNAME', 'signature_shared'
+CREATE FUNCTION shared_values(a signature, b signature) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'signature_shared_values'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
     SUPPORT neardup_support;
-COMMENT ON FUNCTION shared(signature, signature) IS 'number of values that a and b share, which measure "shared" compares';
+COMMENT ON FUNCTION shared_values(signature, signature) IS 'number of values that a and b share, which measure "shared" compares';
 
 CREATE FUNCTION dice(a signature, b signature) RETURNS double precision
     AS 'MODULE_PATHNAME', 'signature_dice'

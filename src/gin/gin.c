@@ -179,7 +179,7 @@ gin_implied_share(Measure measure, double threshold)
 		case MEASURE_COSINE:
 			return threshold * threshold * rounding;
 		case MEASURE_CONTAINS:
-		case MEASURE_OVERLAP:
+		case MEASURE_OVERLAP_COEFFICIENT:
 		case MEASURE_SHARED:
 			return 0;
 	}

@@ -397,7 +397,7 @@ count_members(DiskArray *groups, uint32 n, GroupOf group_of, void *context)
 	}
 }
 
-/* Put a row of the result: id, cluster, representative, similarity, size. */
+/* Put a row of the result: id, group_id, representative, similarity, size. */
 static void
 put_row(ReturnSetInfo *rsinfo, RowIds *ids, uint32 row, GroupMember member, GroupRow group)
 {

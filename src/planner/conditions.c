@@ -199,7 +199,7 @@ near_measure_call(Node *node, NearCondition *condition)
 		condition->measure = MEASURE_DICE;
 	else if (function == signature_cosine)
 		condition->measure = MEASURE_COSINE;
-	else if (function == signature_shared || function == signature_overlap)
+	else if (function == signature_shared_values || function == signature_intersection_size)
 		condition->measure = MEASURE_SHARED;
 	else
 		return false;
@@ -219,7 +219,7 @@ measure_call(Node *node, NearCondition *condition, Comparator *comparator)
 	comparator->distance = (function == signature_distance);
 	comparator->scale = 1;
 	return near_measure_call(node, condition) &&
-		(function != signature_overlap || known_scale(args, &comparator->scale));
+		(function != signature_intersection_size || known_scale(args, &comparator->scale));
 }
 
 /* The value at a place: fractions are ordered as their bits, counts are their own places. */

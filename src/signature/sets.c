@@ -51,7 +51,7 @@ static const struct
 	{"contains", MEASURE_CONTAINS},
 	{"dice", MEASURE_DICE},
 	{"cosine", MEASURE_COSINE},
-	{"overlap", MEASURE_OVERLAP},
+	{"overlap_coefficient", MEASURE_OVERLAP_COEFFICIENT},
 	{"similarity", MEASURE_SIMILARITY},
 	{"shared", MEASURE_SHARED},
 };
@@ -127,7 +127,7 @@ measure_value(Measure measure, uint64 na, uint64 nb, uint64 overlap)
 		case MEASURE_COSINE:
 			/* rounding must not make it greater than 1 */
 			return Min(o / sqrt((double) na * (double) nb), 1.0);
-		case MEASURE_OVERLAP:
+		case MEASURE_OVERLAP_COEFFICIENT:
 			return o / (double) Min(na, nb);
 		case MEASURE_SHARED:
 			return o;
@@ -156,7 +156,7 @@ overlap_estimate(Measure measure, double na, double nb, double t)
 			return t * (na + nb) / 2;
 		case MEASURE_COSINE:
 			return t * sqrt(na * nb);
-		case MEASURE_OVERLAP:
+		case MEASURE_OVERLAP_COEFFICIENT:
 			return t * Min(na, nb);
 		case MEASURE_SHARED:
 			return t;
@@ -263,7 +263,7 @@ measure_sizes(Measure measure, uint64 na, double threshold,
 		case MEASURE_COSINE:
 			share = threshold * threshold;
 			break;
-		case MEASURE_OVERLAP:
+		case MEASURE_OVERLAP_COEFFICIENT:
 			break;
 		case MEASURE_SHARED:
 			*lo = (uint64) threshold;
@@ -271,12 +271,12 @@ measure_sizes(Measure measure, uint64 na, double threshold,
 			return;
 	}
 
-	if (measure == MEASURE_CONTAINS || measure == MEASURE_OVERLAP)
+	if (measure == MEASURE_CONTAINS || measure == MEASURE_OVERLAP_COEFFICIENT)
 		*lo = 1;
 	else
 		*lo = least_size(measure, na, threshold, share * na);
 
-	if (measure == MEASURE_CONTAINMENT || measure == MEASURE_OVERLAP)
+	if (measure == MEASURE_CONTAINMENT || measure == MEASURE_OVERLAP_COEFFICIENT)
 		*hi = PG_UINT64_MAX;
 	else
 		*hi = greatest_size(measure, na, threshold, na / share);

@@ -16,7 +16,7 @@ typedef enum Measure
 	MEASURE_CONTAINMENT = 2,	/* |A n B| / |A|: of a in b */
 	MEASURE_DICE = 3,			/* 2 |A n B| / (|A| + |B|) */
 	MEASURE_COSINE = 4,			/* |A n B| / sqrt(|A| |B|) */
-	MEASURE_OVERLAP = 5,		/* |A n B| / min(|A|, |B|) */
+	MEASURE_OVERLAP_COEFFICIENT = 5,	/* |A n B| / min(|A|, |B|) */
 	MEASURE_CONTAINS = 6,		/* |A n B| / |B|: of b in a */
 	MEASURE_SIMILARITY = 7,		/* similarity(): jaccard of sets; the estimate
 								 * of sketches, where jaccard is their rule

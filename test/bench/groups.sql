@@ -29,22 +29,22 @@ SET max_parallel_workers_per_gather = 0;
 SELECT min(similarity(a.sig, b.sig)), max(similarity(a.sig, b.sig)) FROM mails a, mails b WHERE a.id < 50 AND b.id BETWEEN 50 AND 100;
 \timing on
 \echo differ, greedy and connected
-SELECT count(DISTINCT cluster) FROM near_duplicate_groups('TABLE differ', 0.8);
-SELECT count(DISTINCT cluster) FROM near_duplicate_groups('TABLE differ', 0.8, rule => 'connected');
+SELECT count(DISTINCT group_id) FROM near_duplicate_groups('TABLE differ', 0.8);
+SELECT count(DISTINCT group_id) FROM near_duplicate_groups('TABLE differ', 0.8, rule => 'connected');
 \echo one template
-SELECT count(DISTINCT cluster) FROM near_duplicate_groups('TABLE template', 0.8);
-SELECT count(DISTINCT cluster) FROM near_duplicate_groups('TABLE template', 0.8, rule => 'connected');
+SELECT count(DISTINCT group_id) FROM near_duplicate_groups('TABLE template', 0.8);
+SELECT count(DISTINCT group_id) FROM near_duplicate_groups('TABLE template', 0.8, rule => 'connected');
 \echo fifty templates
-SELECT count(DISTINCT cluster) FROM near_duplicate_groups('TABLE templates', 0.8);
-SELECT count(DISTINCT cluster) FROM near_duplicate_groups('TABLE templates', 0.8, rule => 'connected');
+SELECT count(DISTINCT group_id) FROM near_duplicate_groups('TABLE templates', 0.8);
+SELECT count(DISTINCT group_id) FROM near_duplicate_groups('TABLE templates', 0.8, rule => 'connected');
 \echo mails at 0.6
-SELECT count(DISTINCT cluster) FROM near_duplicate_groups('TABLE mails', 0.6);
-SELECT count(DISTINCT cluster) FROM near_duplicate_groups('TABLE mails', 0.6, rule => 'connected');
+SELECT count(DISTINCT group_id) FROM near_duplicate_groups('TABLE mails', 0.6);
+SELECT count(DISTINCT group_id) FROM near_duplicate_groups('TABLE mails', 0.6, rule => 'connected');
 \echo in 4 MB: differ, one template, mails; the goal of temporary files is twice the signatures
 SET work_mem = '4MB';
-SELECT count(DISTINCT cluster) FROM near_duplicate_groups('TABLE differ', 0.8);
-SELECT count(DISTINCT cluster) FROM near_duplicate_groups('TABLE template', 0.8);
-SELECT count(DISTINCT cluster) FROM near_duplicate_groups('TABLE mails', 0.6, rule => 'connected');
+SELECT count(DISTINCT group_id) FROM near_duplicate_groups('TABLE differ', 0.8);
+SELECT count(DISTINCT group_id) FROM near_duplicate_groups('TABLE template', 0.8);
+SELECT count(DISTINCT group_id) FROM near_duplicate_groups('TABLE mails', 0.6, rule => 'connected');
 ALTER TABLE templates ADD PRIMARY KEY (id);
 SET hash_mem_multiplier = 1;
 SET enable_sort = off;

@@ -96,8 +96,8 @@ FROM (VALUES
 ('sentence pairs', 'sentence_pairs(body, {analysis})')) m (name, call);
 -- by other measures; nearly all documents have a cosine of 0.1
 INSERT INTO known.methods (name, call, measure, thresholds) VALUES
-('shingles, by overlap', '{set}', 'overlap', '{0.1,0.2,0.3,0.5,0.7,0.8,0.9}'),
-('sentence pairs, by overlap', 'sentence_pairs(body, {analysis})', 'overlap', '{0.1,0.2,0.3,0.5,0.7,0.8,0.9}'),
+('shingles, by overlap', '{set}', 'overlap_coefficient', '{0.1,0.2,0.3,0.5,0.7,0.8,0.9}'),
+('sentence pairs, by overlap', 'sentence_pairs(body, {analysis})', 'overlap_coefficient', '{0.1,0.2,0.3,0.5,0.7,0.8,0.9}'),
 ('vector of tf, by cosine', 'weighted_words(body, {analysis})', 'cosine', '{0.7,0.8,0.9}'),
 ('vector of tf-idf, by cosine', 'weighted_words(body, {lexicon})', 'cosine', '{0.3,0.5,0.7,0.8,0.9}'),
 ('vector of tf-ridf, by cosine', 'weighted_words(body, {lexicon}, ''tf-ridf'')', 'cosine', '{0.3,0.5,0.7,0.8,0.9}');

@@ -22,7 +22,7 @@ FROM unnest('{"",left,right,either,reciprocal}'::text[]) best,
          ARRAY['shingles(body, ''k=1'')', 'shingles(body, ''k=1'')', 'shingles(body, ''unit=char k=3'')', 'shingles(body, ''unit=char k=3'')',
                'weighted_shingles(body, (SELECT lexicon FROM letters))', 'weighted_shingles(body, (SELECT lexicon FROM letters), ''bm25'')'],
          (SELECT array_agg(t / 20.0) FROM generate_series(6, 20) t), 'a.id <= 2616 AND b.id > 2616',
-         '{similarity,overlap,similarity,overlap,cosine,cosine}', best => best) e;
+         '{similarity,overlap_coefficient,similarity,overlap_coefficient,cosine,cosine}', best => best) e;
 SELECT DISTINCT ON (method, measure, best) method, measure, best, threshold,
        round(recall::numeric, 3) AS recall, round("precision"::numeric, 3) AS precision, round(f::numeric, 3) AS f
 FROM swept ORDER BY method, measure, best, f DESC, threshold;

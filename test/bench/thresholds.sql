@@ -17,7 +17,7 @@ CREATE TABLE labelled.truth (id1 int, id2 int, label int, jaccard float8, kind t
 
 -- Versions of one essay stay in one half together
 CREATE TABLE labelled.halves AS
-SELECT essays.id, body, hashint8(coalesce(cluster, -essays.id)) % 2 = 0 AS first
+SELECT essays.id, body, hashint8(coalesce(group_id, -essays.id)) % 2 = 0 AS first
 FROM labelled.essays
 LEFT JOIN near_duplicate_groups_of_pairs('SELECT id1, id2 FROM labelled.truth', 'connected') groups
   ON groups.id = essays.id;

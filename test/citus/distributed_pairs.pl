@@ -92,8 +92,8 @@ for my $measure (['jaccard', 'similarity(a.sig, b.sig)', 0.8],
 	['jaccard', 'similarity(a.sig, b.sig)', 0.5],
 	['dice', 'dice(a.sig, b.sig)', 0.8],
 	['cosine', 'cosine(a.sig, b.sig)', 0.7],
-	['overlap', 'greatest(containment(a.sig, b.sig), containment(b.sig, a.sig))', 0.9],
-	['shared', 'overlap(a.sig, b.sig)::float8', 9])
+	['overlap_coefficient', 'greatest(containment(a.sig, b.sig), containment(b.sig, a.sig))', 0.9],
+	['shared', 'intersection_size(a.sig, b.sig)::float8', 9])
 {
 	my ($name, $similarity, $threshold) = @$measure;
 	my $expected = by_loops("near_duplicate(a.sig, b.sig, $threshold, '$name')", $similarity);
@@ -173,9 +173,9 @@ is( rows_of('TABLE sketch_pairs'),
 
 # Groups of the result
 is( $node->safe_psql('postgres', q{
-		SELECT count(DISTINCT cluster), sum(id * representative) FROM near_duplicate_groups_of_pairs('TABLE pairs_0', 'connected')}),
+		SELECT count(DISTINCT group_id), sum(id * representative) FROM near_duplicate_groups_of_pairs('TABLE pairs_0', 'connected')}),
 	$node->safe_psql('postgres', q{
-		SELECT count(DISTINCT cluster), sum(id * representative) FROM near_duplicate_groups('SELECT id, sig FROM local_docs', 0.8, 'jaccard', 'connected') WHERE size > 1}),
+		SELECT count(DISTINCT group_id), sum(id * representative) FROM near_duplicate_groups('SELECT id, sig FROM local_docs', 0.8, 'jaccard', 'connected') WHERE size > 1}),
 	'groups of the pairs');
 
 # Aggregates: in parts on the nodes, except with labels of any type

@@ -130,11 +130,11 @@ my @families = ([ @sets ], [ @sets ], [ @sets ], map { [$_] } sort keys %specs);
 # The values of two specs, which are errors where a plan computes them: here they are null,
 # so that the pairs of one spec can be compared.
 my $nulls = join "\n", 'CREATE SCHEMA calm;', map {
-	my $value = $_ eq 'overlap' ? 'bigint' : 'float8';
+	my $value = $_ eq 'intersection_size' ? 'bigint' : 'float8';
 
 	"CREATE FUNCTION calm.$_(a signature, b signature) RETURNS $value IMMUTABLE LANGUAGE sql
 	AS 'SELECT CASE WHEN a <-> b IS NOT NULL THEN public.$_(a, b) END';"
-} qw(similarity containment dice cosine overlap);
+} qw(similarity containment dice cosine intersection_size);
 
 # The server of foreign tables, if the extensions are installed; or else nothing
 my %foreign = (
@@ -281,7 +281,7 @@ sub _find_foreign
 # ------------------------------------------------------------------ pieces
 
 my @thresholds = (0.01, 0.3, 1 / 3, 0.5, 0.6, 2 / 3, 0.7, 0.75, 0.8, 0.8, 0.9, 0.95, 1);
-my @measures = qw(jaccard jaccard containment contains dice cosine overlap);
+my @measures = qw(jaccard jaccard containment contains dice cosine intersection_size);
 
 # Whether exact sets are compared, for which every measure is defined
 sub _sets
@@ -365,7 +365,7 @@ sub _near
 	  if $self->_sets;
 	push @forms,
 	  sub { "near_duplicate($x, $y, " . $dice->any(1, 2, 3, 5, 9, 15, 2.5) . ", 'shared')" },
-	  sub { "overlap($x, $y) >= " . $dice->any(1, 2, 4, 10) },
+	  sub { "intersection_size($x, $y) >= " . $dice->any(1, 2, 4, 10) },
 	  sub { "contained_in($x, $y, $t)" },
 	  sub { "$x <% $y" },
 	  sub { "$x %> $y" },
@@ -623,7 +623,7 @@ sub _clusters
 	my $dice = $self->{dice};
 	my $rows = 'SELECT DISTINCT ON (id) id, sig FROM ' . $self->_relation('a') . ' ORDER BY id, sig';
 	my $rule = $dice->any('greedy', 'connected');
-	my $measure = $self->_sets ? $dice->any(qw(jaccard dice cosine overlap)) : $dice->any(qw(jaccard similarity));
+	my $measure = $self->_sets ? $dice->any(qw(jaccard dice cosine intersection_size)) : $dice->any(qw(jaccard similarity));
 	my $arguments = sprintf q{($$%s$$, %s, '%s', '%s')}, $rows, $dice->any(@thresholds), $measure, $rule;
 
 	$self->{looped} = "SELECT * FROM groups$arguments";
@@ -719,7 +719,7 @@ sub make
 		'neardup.threshold = ' . $dice->any(0.3, 0.5, 0.8, 0.8, 1));
 	push @common, 'plan_cache_mode = ' . $dice->any(qw(force_generic_plan force_custom_plan))
 	  if $self->{parameters};
-	my $calm = $self->{mixed} && $query =~ /\b(?:similarity|containment|dice|cosine|overlap)\(/;
+	my $calm = $self->{mixed} && $query =~ /\b(?:similarity|containment|dice|cosine|intersection_size)\(/;
 	return [ $self->{looped} // $statements, @common, @nested_loop ],
 	  $calm && [ $statements, @common, 'search_path = calm, fuzz, public', @nested_loop ],
 	  map { [ $statements, @common, @{ $self->_settings } ] } 1 .. $plans;

@@ -121,7 +121,7 @@ BEGIN
         END;
     END LOOP;
     BEGIN
-        PERFORM overlap(a, b), near_duplicate(a, b, 0.5, 'overlap'), near_duplicate(a, b, 0.5, 'contains');
+        PERFORM intersection_size(a, b), near_duplicate(a, b, 0.5, 'overlap_coefficient'), near_duplicate(a, b, 0.5, 'contains');
     EXCEPTION WHEN OTHERS THEN
         IF NOT allowed(SQLSTATE) THEN RETURN 'overlap: ' || SQLERRM; END IF;
     END;
@@ -137,8 +137,8 @@ BEGIN
     END;
     BEGIN
         IF nfeatures(a + b) <> nfeatures(a) + nfeatures(b) - nfeatures(a * b) OR a + b <> b + a OR a * b <> b * a
-           OR (a - b) + (a * b) <> a OR nfeatures(a * b) <> overlap(a, b)
-           OR near_duplicate(a, b, 2, 'shared') <> (overlap(a, b) >= 2)
+           OR (a - b) + (a * b) <> a OR nfeatures(a * b) <> intersection_size(a, b)
+           OR near_duplicate(a, b, 2, 'shared') <> (intersection_size(a, b) >= 2)
            OR (SELECT signature_union_agg(u) FROM unnest(ARRAY[a, b, a]) u) <> a + b
            OR (SELECT signature_intersect_agg(u) FROM unnest(ARRAY[a, b, a]) u) <> a * b THEN
             RETURN 'sets';
@@ -533,7 +533,7 @@ my %kinds = (
 		signature_query(sig, 0.8) AS q FROM distinct_good
 		WHERE sig::text !~ '^(weighted)') s ORDER BY sig},
 	query_bytes => q{SELECT signature_query_send(signature_query(sig, t, m)) FROM distinct_good,
-		(VALUES (0.8, 'jaccard'), (0.01, 'overlap')) v(t, m)
+		(VALUES (0.8, 'jaccard'), (0.01, 'overlap_coefficient')) v(t, m)
 		WHERE get_byte(sig::bytea, 1) < 3 OR m = 'jaccard' AND by_threshold(sig) ORDER BY 1},
 	lexicon_bytes => 'SELECT words::bytea FROM lexicons ORDER BY words::text',
 	sealed_lexicon => 'SELECT words::bytea FROM lexicons ORDER BY words::text',

@@ -60,7 +60,7 @@ EXPLAIN (COSTS OFF) SELECT * FROM docs a, docs b WHERE similarity(a.sig, b.sig) 
 EXPLAIN (COSTS OFF) SELECT * FROM docs a, docs b WHERE similarity(a.sig, b.sig) >= 'NaN';
 EXPLAIN (COSTS OFF) SELECT * FROM docs a, docs b WHERE similarity(a.sig, b.sig) >= a.id;
 EXPLAIN (COSTS OFF) SELECT * FROM docs a, docs b WHERE a.sig <-> b.sig <= 1;
-EXPLAIN (COSTS OFF) SELECT * FROM docs a, docs b WHERE overlap(a.sig, b.sig) >= 5;
+EXPLAIN (COSTS OFF) SELECT * FROM docs a, docs b WHERE intersection_size(a.sig, b.sig) >= 5;
 RESET enable_bitmapscan;
 
 -- The same pairs by every plan, at every value that occurs: the thresholds are
@@ -162,14 +162,14 @@ CREATE INDEX docs_every ON docs USING gin (sig signature_gin_ops (measure = cont
 CREATE TABLE counts AS
 SELECT format(CASE WHEN n % 2 = 0 THEN '%1$s %2$s %4$L::%5$s' ELSE '%4$L::%5$s %3$s %1$s' END,
               m, op, commuted, n, type) AS condition
-FROM unnest('{shared(a.sig\, b.sig),shared(b.sig\, a.sig)}'::text[]) m, generate_series(1, 20, 9) n,
+FROM unnest('{shared_values(a.sig\, b.sig),shared_values(b.sig\, a.sig)}'::text[]) m, generate_series(1, 20, 9) n,
      unnest('{bigint, int, smallint}'::text[]) type, (VALUES ('>=', '<='), ('>', '<')) o (op, commuted);
 SELECT count(*), sum(pairs_found) AS found, sum(join_differs) AS join_differs, sum(index_differs) AS index_differs
 FROM counts, compare(condition);
 SELECT plan_of(condition, 'join') AS join_plan, plan_of(condition, 'index') AS index_plan, count(*)
 FROM counts GROUP BY 1, 2 ORDER BY 1, 2;
 SELECT plan_of(condition, 'join') AS join_plan, plan_of(condition, 'index') AS index_plan, count(*)
-FROM unnest('{shared(a.sig\, b.sig) >= 0,shared(a.sig\, b.sig) > -1,shared(a.sig\, b.sig) <= 5,shared(a.sig\, b.sig) = 5,shared(a.sig\, b.sig) > 2147483647,overlap(a.sig\, b.sig) >= 5}'::text[]) condition
+FROM unnest('{shared_values(a.sig\, b.sig) >= 0,shared_values(a.sig\, b.sig) > -1,shared_values(a.sig\, b.sig) <= 5,shared_values(a.sig\, b.sig) = 5,shared_values(a.sig\, b.sig) > 2147483647,intersection_size(a.sig\, b.sig) >= 5}'::text[]) condition
 GROUP BY 1, 2;
 CREATE FUNCTION look_ups(modulus int) RETURNS TABLE (asked bigint, found bigint, differ bigint, planned bigint) LANGUAGE plpgsql AS
 $$
@@ -178,7 +178,7 @@ BEGIN
   WITH asked AS (
     SELECT format(c, quote_literal(CASE modulus WHEN 1 THEN d.sig ELSE sample(d.sig, modulus) END), n,
                   CASE modulus WHEN 1 THEN 'a.sig' ELSE format('sample(a.sig, %s)', modulus) END) AS condition
-    FROM docs d, generate_series(1, 30, 13) n, unnest('{overlap(%3$s\, %1$s) >= %2$s,%2$s < overlap(%1$s\, %3$s)}'::text[]) c
+    FROM docs d, generate_series(1, 30, 13) n, unnest('{intersection_size(%3$s\, %1$s) >= %2$s,%2$s < intersection_size(%1$s\, %3$s)}'::text[]) c
     WHERE d.id IN (11, 62, 77))
   SELECT count(*), sum(split_part(loop, ' ', 1)::int), count(*) FILTER (WHERE loop <> index), count(*) FILTER (WHERE plan = 'index')
   FROM (SELECT pairs(condition || ' AND b.id = 11', 'loop') AS loop, pairs(condition || ' AND b.id = 11', 'index') AS index,

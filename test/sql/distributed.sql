@@ -24,8 +24,8 @@ BEGIN
         format('SELECT a.id AS a, b.id AS b, %3$s AS similarity FROM %1$s a JOIN %1$s b ON near_duplicate(a.sig, b.sig, %2$s, %4$L) AND a.id < b.id',
                source, threshold,
                CASE measure WHEN 'jaccard' THEN 'similarity(a.sig, b.sig)'
-                            WHEN 'shared' THEN 'shared(a.sig, b.sig)::float8'
-                            WHEN 'overlap' THEN 'greatest(containment(a.sig, b.sig), containment(b.sig, a.sig))'
+                            WHEN 'shared' THEN 'shared_values(a.sig, b.sig)::float8'
+                            WHEN 'overlap_coefficient' THEN 'greatest(containment(a.sig, b.sig), containment(b.sig, a.sig))'
                             ELSE format('%I(a.sig, b.sig)', measure) END, measure)) INTO n, same;
 END $$;
 CREATE FUNCTION check_pairs(source text, threshold float8, measure text, design text, OUT taken text, OUT n bigint, OUT same boolean)
@@ -39,7 +39,7 @@ END $$;
 
 SELECT design, measure, threshold, c.*
 FROM unnest('{auto,classes,keys}'::text[]) design, (VALUES
-    ('jaccard', 0.5), ('jaccard', 0.8), ('jaccard', 1), ('dice', 0.8), ('overlap', 0.9), ('shared', 9))
+    ('jaccard', 0.5), ('jaccard', 0.8), ('jaccard', 1), ('dice', 0.8), ('overlap_coefficient', 0.9), ('shared', 9))
     v (measure, threshold), check_pairs('docs', threshold, measure, design) c
 ORDER BY measure, threshold, design;
 
@@ -55,7 +55,7 @@ BEGIN
         TRUNCATE few;
         INSERT INTO few SELECT i, random_set(seed * 20 + abs(hashint4(seed * 100 + i)) % 12) FROM generate_series(1, seed % 25) i;
         FOR c IN SELECT design, p.* FROM unnest('{classes,keys}'::text[]) design,
-                 check_pairs('few', (ARRAY[0.3, 0.5, 0.8, 1])[1 + seed % 4], (ARRAY['jaccard', 'dice', 'cosine', 'overlap'])[1 + seed / 4 % 4], design) p LOOP
+                 check_pairs('few', (ARRAY[0.3, 0.5, 0.8, 1])[1 + seed % 4], (ARRAY['jaccard', 'dice', 'cosine', 'overlap_coefficient'])[1 + seed / 4 % 4], design) p LOOP
             n := n + 1;
             pairs := pairs + c.n;
             IF NOT c.same THEN
@@ -146,7 +146,7 @@ SELECT * FROM pairs_are('distributed.apart_too', 'docs', 0.8, 'jaccard');
 
 -- Groups that the pairs connect
 CALL neardup_pairs('docs', 'id', 'sig', 0.8, 'pairs', design => 'classes');
-SELECT count(*), count(DISTINCT c.cluster), bool_and(c.representative = d.representative AND c.size = d.size) AS same
+SELECT count(*), count(DISTINCT c.group_id), bool_and(c.representative = d.representative AND c.size = d.size) AS same
 FROM near_duplicate_groups_of_pairs('TABLE pairs') c
 JOIN near_duplicate_groups('SELECT id, sig FROM docs WHERE id IS NOT NULL', 0.8) d USING (id);
 

@@ -55,7 +55,7 @@ INSERT INTO estimate
 SELECT 'sample 8: containment', n, shared, c, containment(sample(a, 8), sample(b, 8)), 1.1 * sqrt(c * (1 - c) * 8 / n)
 FROM pair, LATERAL (SELECT shared::float8 / n AS c) l WHERE n >= 1000;
 INSERT INTO estimate
-SELECT 'sample 8: overlap', n, shared, shared, overlap(sample(a, 8), sample(b, 8)), 1.1 * sqrt(shared * 8)
+SELECT 'sample 8: overlap', n, shared, shared, intersection_size(sample(a, 8), sample(b, 8)), 1.1 * sqrt(shared * 8)
 FROM pair WHERE n >= 1000;
 SELECT * FROM verdict;
 TRUNCATE estimate;

@@ -97,7 +97,7 @@ FROM (VALUES ('SELECT 1 AS id1, 3 AS id2 UNION SELECT 2, 3'), ('SELECT 3 AS id1,
      evaluate_methods('SELECT id, body FROM texts', ids, '{shingles(body)}', '{0.5}', 'a.id = 1') ORDER BY ids;
 -- by other measures, of the document of the lesser id first
 SELECT measure, found, correct, round(highest_false_match::numeric, 4) AS hfm, round(separation::numeric, 4) AS separation, values
-FROM (VALUES (1, 'jaccard'), (2, 'dice'), (3, 'cosine'), (4, 'overlap'), (5, 'containment'), (6, 'contains')) v (n, measure),
+FROM (VALUES (1, 'jaccard'), (2, 'dice'), (3, 'cosine'), (4, 'overlap_coefficient'), (5, 'containment'), (6, 'contains')) v (n, measure),
      evaluate_methods($$SELECT id, body FROM texts UNION ALL SELECT 6, 'The quick brown fox jumps over the lazy dog near the river.'$$,
                       'SELECT 3 AS id1, 6 AS id2', '{shingles(body)}', '{0.55}', 'true', ARRAY[measure]) e,
      (SELECT round(similarity(a, b)::numeric, 4) || ' ' || round(dice(a, b)::numeric, 4) || ' ' || round(cosine(a, b)::numeric, 4) || ' ' ||

@@ -24,15 +24,15 @@ BEGIN
                         FROM (SELECT *, %s AS sig FROM texts) a, (SELECT *, %2$s AS sig FROM texts) b WHERE a.id < b.id)
          SELECT t, count(*) FILTER (WHERE pairs.true), count(*) FILTER (WHERE value >= t), count(*) FILTER (WHERE value >= t AND pairs.true)
          FROM unnest(%L::float8[]) t, pairs GROUP BY t',
-        CASE measure WHEN 'shared' THEN 'shared(a.sig, b.sig)'
-                     WHEN 'overlap' THEN 'overlap(a.sig, b.sig)::float8 / nullif(least(nfeatures(a.sig), nfeatures(b.sig)), 0)'
+        CASE measure WHEN 'shared' THEN 'shared_values(a.sig, b.sig)'
+                     WHEN 'overlap_coefficient' THEN 'intersection_size(a.sig, b.sig)::float8 / nullif(least(nfeatures(a.sig), nfeatures(b.sig)), 0)'
                      WHEN 'contains' THEN 'containment(b.sig, a.sig)'
                      WHEN 'jaccard' THEN 'similarity(a.sig, b.sig)'
                      ELSE measure || '(a.sig, b.sig)' END, method, thresholds);
 END $$;
 CREATE TEMP TABLE methods (method text, measure text);
 INSERT INTO methods VALUES ('shingles(body)', 'similarity'), ('shingles(body, 1)', 'jaccard'), ('shingles(body)', 'dice'), ('shingles(body)', 'containment'),
-    ('shingles(body, 2)', 'contains'), ('shingles(body)', 'overlap'), ('minhash(body)', 'similarity'), ('simhash(body)', 'similarity'),
+    ('shingles(body, 2)', 'contains'), ('shingles(body)', 'overlap_coefficient'), ('minhash(body)', 'similarity'), ('simhash(body)', 'similarity'),
     ('weighted_words(body)', 'cosine'), ('text_hash(body)', 'similarity'), ('supershingles(body)', 'similarity'), ('every_nth(body, 3)', 'similarity');
 CREATE TEMP TABLE swept AS
 SELECT s.* FROM (SELECT array_agg(method) AS methods, array_agg(measure) AS measures FROM methods) m,

@@ -18,7 +18,7 @@ SELECT neardup_explain_index('docs_sig', 8);
 SELECT neardup_explain_index('docs_sig', 0.8, 'euclid');
 SELECT measure, t, neardup_explain_index('docs_sig', t, measure),
        neardup_explain_index('docs_all', t, measure) AS docs_all
-FROM unnest('{jaccard,similarity,dice,cosine,containment,contains,overlap}'::text[]) measure,
+FROM unnest('{jaccard,similarity,dice,cosine,containment,contains,overlap_coefficient}'::text[]) measure,
      unnest('{0.5,0.8,0.9}'::float8[]) t ORDER BY measure, t;
 DROP INDEX docs_part, docs_all;
 SET enable_seqscan = off;
@@ -33,7 +33,7 @@ END
 $$;
 SELECT count(*) AS asked, count(*) FILTER (WHERE is_looked_up(t, measure)) AS looked_up,
        count(*) FILTER (WHERE is_looked_up(t, measure) <> (neardup_explain_index('docs_sig', t, measure) = 'yes')) AS wrong
-FROM unnest('{jaccard,similarity,dice,cosine,containment,contains,overlap}'::text[]) measure,
+FROM unnest('{jaccard,similarity,dice,cosine,containment,contains,overlap_coefficient}'::text[]) measure,
      (SELECT i / 100.0 AS t FROM generate_series(70, 100) i) s;
 RESET enable_seqscan;
 DROP FUNCTION is_looked_up;

@@ -35,7 +35,7 @@ FROM (VALUES
     ('anti', 'SELECT a.id FROM %s a WHERE NOT EXISTS (SELECT FROM %s b WHERE %%s)')) q (name, text),
     (VALUES ('few', 'many'), ('many', 'few')) sides (few, many);
 SELECT measure, count(*), bool_and(same_rows(format(text, format('near_duplicate(a.sig, b.sig, %s, %L)', threshold, measure))))
-FROM query, unnest('{jaccard,containment,contains,dice,cosine,overlap}'::text[]) measure,
+FROM query, unnest('{jaccard,containment,contains,dice,cosine,overlap_coefficient}'::text[]) measure,
     unnest('{0.3,0.6666666666666666,0.8,1}'::text[]) threshold
 GROUP BY measure ORDER BY measure;
 SELECT same_rows(format(text, 'near_duplicate(a.sig, b.sig, ' || least || ', ''shared'')')) AS same, count(*)
@@ -116,7 +116,7 @@ SELECT name, replace(replace(text, 'few ', 'large '), 'many ', 'parts ') AS text
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
 SELECT measure, count(*), bool_and(same_rows(format(text, format('near_duplicate(a.sig, b.sig, %s, %L)', threshold, measure))))
-FROM large_query, unnest('{jaccard,containment,contains,overlap}'::text[]) measure, unnest('{0.5,0.9}'::text[]) threshold
+FROM large_query, unnest('{jaccard,containment,contains,overlap_coefficient}'::text[]) measure, unnest('{0.5,0.9}'::text[]) threshold
 GROUP BY measure ORDER BY measure;
 SELECT count(*), bool_and(same_rows(format(replace(replace(text, 'large ', 'large_samples '), 'parts ', 'part_samples '),
     'near_duplicate(a.sig, b.sig, 0.6)'))) FROM large_query;

@@ -24,7 +24,7 @@ CREATE TABLE query AS SELECT id AS q, sig AS query FROM docs WHERE id % 60 = 23;
 CREATE TABLE threshold (t float8) WITH (autovacuum_enabled = off);
 INSERT INTO threshold VALUES (0.3), (0.5), (2.0/3), (0.8), (0.9), (1);
 CREATE TABLE measure AS
-SELECT unnest('{jaccard,containment,contains,dice,cosine,overlap}'::text[]) AS m;
+SELECT unnest('{jaccard,containment,contains,dice,cosine,overlap_coefficient}'::text[]) AS m;
 SET enable_indexscan = off;
 SET enable_bitmapscan = off;
 CREATE TABLE truth AS

@@ -81,7 +81,7 @@ SELECT encode(lexicon_trim(stopped, 3)::bytea, 'hex') AS bytes FROM stats;
 
 -- Queries of an index
 SELECT encode(signature_query_send(signature_query(sig, 0.8, measure)), 'hex') AS bytes
-FROM golden, unnest('{jaccard,containment,contains,dice,cosine,overlap}'::text[]) WITH ORDINALITY m (measure, i)
+FROM golden, unnest('{jaccard,containment,contains,dice,cosine,overlap_coefficient}'::text[]) WITH ORDINALITY m (measure, i)
 WHERE name = 'features' ORDER BY i;
 
 -- Keys in an index: the entries on the page of a GIN index of one row, 32 of 64 bits.

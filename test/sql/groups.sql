@@ -71,7 +71,7 @@ BEGIN
     DROP TABLE near;
 END $$;
 
--- Rows in which the function and the oracle differ, or whose cluster or size is wrong
+-- Rows in which the function and the oracle differ, or whose group_id or size is wrong
 CREATE FUNCTION differences(threshold float8, measure text, rule text, column_order text)
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
@@ -85,7 +85,7 @@ BEGIN
     FULL JOIN oracle(threshold, measure, rule, column_order || ', id') o USING (id)
     WHERE (f.id, f.representative, f.similarity) IS DISTINCT FROM (o.id::bigint, o.representative::bigint, o.similarity);
     SELECT n + count(*) INTO n
-    FROM (SELECT cluster FROM found GROUP BY cluster
+    FROM (SELECT group_id FROM found GROUP BY group_id
           HAVING count(*) <> min(size) OR min(size) <> max(size) OR count(DISTINCT representative) <> 1
               OR count(*) FILTER (WHERE id = representative) <> 1) x;
     DROP TABLE found;
@@ -95,7 +95,7 @@ END $$;
 SELECT seed, fill(seed, 60 + seed * 7, 12 + seed % 4 * 10),
        (SELECT count(*) FROM oracle(0.6, 'jaccard', 'greedy', 'id') WHERE id <> representative) > 5 AS some,
        (SELECT sum(differences(t, m, r, o))
-        FROM unnest('{0.3,0.6,0.8,1}'::float8[]) t, unnest('{jaccard,dice,cosine,overlap}'::text[]) m,
+        FROM unnest('{0.3,0.6,0.8,1}'::float8[]) t, unnest('{jaccard,dice,cosine,overlap_coefficient}'::text[]) m,
              unnest('{connected,greedy}'::text[]) r, unnest('{id,score,"score DESC, id DESC"}'::text[]) o) AS differences
 FROM generate_series(1, 5) seed;
 
@@ -108,7 +108,7 @@ CREATE FUNCTION same(query text, rule text DEFAULT 'greedy') RETURNS boolean LAN
     SELECT count(*) = 0
     FROM near_duplicate_groups(query, 0.6, rule => rule) a
     FULL JOIN (SELECT * FROM in_memory WHERE rule = 'greedy' UNION ALL SELECT * FROM connected WHERE rule <> 'greedy') b
-    USING (id, cluster, representative, size)
+    USING (id, group_id, representative, size)
     WHERE a.similarity IS DISTINCT FROM b.similarity OR a.id IS NULL OR b.id IS NULL
 $$;
 SET work_mem = '64kB';
@@ -152,7 +152,7 @@ CREATE FUNCTION same_pairs(query text, rule text DEFAULT 'greedy') RETURNS boole
     SELECT count(*) = 0
     FROM near_duplicate_groups_of_pairs(query, rule) a
     FULL JOIN (SELECT * FROM in_memory WHERE rule = 'greedy' UNION ALL SELECT * FROM connected WHERE rule <> 'greedy') b
-    USING (id, cluster, representative, size)
+    USING (id, group_id, representative, size)
     WHERE a.similarity IS DISTINCT FROM b.similarity OR a.id IS NULL OR b.id IS NULL
 $$;
 SELECT same_pairs('TABLE pairs'), same_pairs('SELECT a, b FROM pairs', 'connected'),
@@ -162,8 +162,8 @@ SET hash_mem_multiplier = 1;
 SELECT same_pairs('TABLE pairs'), same_pairs('SELECT b, a FROM pairs', 'connected'),
        (SELECT count(*) FROM near_duplicate_groups_of_pairs(NULL::text, 'SELECT lpad(a::text, 300, ''0''), lpad(b::text, 300, ''0''), s FROM pairs', 'greedy') a
         FULL JOIN in_memory b ON a.id::int = b.id
-        WHERE (a.representative::int, a.similarity, a.cluster, a.size)
-              IS DISTINCT FROM (b.representative, b.similarity, b.cluster, b.size)) AS differences;
+        WHERE (a.representative::int, a.similarity, a.group_id, a.size)
+              IS DISTINCT FROM (b.representative, b.similarity, b.group_id, b.size)) AS differences;
 -- few pairs of many rows
 SELECT representative, count(*), min(id), max(id), min(size)
 FROM near_duplicate_groups_of_pairs('SELECT i, CASE WHEN i % 1000 < 2 THEN i + 1 END FROM generate_series(6000, 1, -1) i')
@@ -422,7 +422,7 @@ SELECT * FROM near_duplicate_groups('SELECT id, sig FROM few WHERE false', 0.6);
 SELECT * FROM near_duplicate_groups('SELECT id, sig FROM few WHERE id = 3', 0.6);
 SELECT * FROM near_duplicate_groups(NULL, 0.6);
 SELECT * FROM near_duplicate_groups(NULL::uuid, NULL, 0.6);
-SELECT cluster, representative, min(similarity), max(size), count(*)
+SELECT group_id, representative, min(similarity), max(size), count(*)
 FROM near_duplicate_groups('SELECT i, signature_from(ARRAY[1, i % 2]) FROM generate_series(1, 20000) i', 0.6)
 GROUP BY 1, 2;
 

@@ -59,7 +59,7 @@ END $$;
 
 -- All measures, both rules, sets that are often and seldom equal: 1,000 batches and more
 SELECT sum(b.batches) >= 1000 AS enough, sum(b.wrong) AS wrong
-FROM (VALUES (1, 0.6, 'jaccard', 8), (2, 0.4, 'jaccard', 30), (3, 0.8, 'dice', 12), (4, 0.7, 'cosine', 60), (5, 0.9, 'overlap', 6),
+FROM (VALUES (1, 0.6, 'jaccard', 8), (2, 0.4, 'jaccard', 30), (3, 0.8, 'dice', 12), (4, 0.7, 'cosine', 60), (5, 0.9, 'overlap_coefficient', 6),
              (6, 1, 'jaccard', 10)) t (seed, threshold, measure, spread),
      unnest('{greedy,connected}'::text[]) rule,
      LATERAL (SELECT fill(seed, 240, spread)) filled,

@@ -25,7 +25,7 @@ INSERT INTO query VALUES (-1, signature_from('{}'::bigint[])),
 CREATE TABLE threshold (t float8);
 INSERT INTO threshold VALUES (0.01), (0.5), (0.8), (1);
 CREATE TABLE measure AS
-SELECT unnest('{jaccard,containment,contains,dice,cosine,overlap}'::text[]) AS m;
+SELECT unnest('{jaccard,containment,contains,dice,cosine,overlap_coefficient}'::text[]) AS m;
 
 -- The rows of a condition, and the distances of the nearest rows, by the plans that
 -- settings allow.  Distances are compared, as rows with equal ones are in any order;
@@ -208,7 +208,7 @@ SELECT explained(format('SELECT id FROM counted ORDER BY sig <-> %L LIMIT 3', :'
 DROP FUNCTION explained;
 RESET enable_indexscan; RESET enable_seqscan;
 SELECT neardup_explain_index('counted_sig', 0.01, m), neardup_explain_index('counted_part', 1, m) AS part
-FROM unnest('{jaccard,containment,overlap}'::text[]) m;
+FROM unnest('{jaccard,containment,overlap_coefficient}'::text[]) m;
 SELECT neardup_explain_index('counted_sig', 3, 'shared');
 SELECT neardup_explain_index('counted_sig', 3);
 DROP TABLE counted;

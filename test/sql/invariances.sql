@@ -30,7 +30,7 @@ FROM (SELECT id, 2 + id % 9 AS k, random_of(id, 20) AS start, 2 + random_of(id +
      LATERAL (SELECT array_agg('w' || i ORDER BY i) AS words FROM generate_series(1, 40) i) w;
 SELECT o, count(*) AS texts, count(*) FILTER (WHERE found <> expected) AS wrong, sum(found) AS shingles_in_common
 FROM runs, unnest('{keep,sorted,xor,sum}'::text[]) o,
-     LATERAL (SELECT overlap(shingles(array_to_string(words, ' '), k, 'order=' || o), shingles(array_to_string(permuted, ' '), k, 'order=' || o)) AS found) f,
+     LATERAL (SELECT intersection_size(shingles(array_to_string(words, ' '), k, 'order=' || o), shingles(array_to_string(permuted, ' '), k, 'order=' || o)) AS found) f,
      LATERAL (SELECT count(*) AS expected
               FROM (SELECT CASE o WHEN 'keep' THEN words[i:i + k - 1] ELSE (SELECT array_agg(w ORDER BY w) FROM unnest(words[i:i + k - 1]) w) END
                     FROM generate_series(1, 41 - k) i
@@ -84,8 +84,8 @@ FROM texts, stats;
 -- a moved passage changes at most three pairs, and neither the longest nor the
 -- heaviest sentences
 SELECT count(*) FILTER (WHERE moved <> varied) AS moved,
-       count(*) FILTER (WHERE overlap(sentence_pairs(body, 'russian'), sentence_pairs(moved, 'russian')) < n - 3) AS more_than_three,
-       count(*) FILTER (WHERE overlap(sentence_pairs(body, 'russian'), sentence_pairs(moved, 'russian')) = n - 3) AS three,
+       count(*) FILTER (WHERE intersection_size(sentence_pairs(body, 'russian'), sentence_pairs(moved, 'russian')) < n - 3) AS more_than_three,
+       count(*) FILTER (WHERE intersection_size(sentence_pairs(body, 'russian'), sentence_pairs(moved, 'russian')) = n - 3) AS three,
        count(*) FILTER (WHERE long_sentences(body, analysis => 'russian order=sorted') <> long_sentences(moved, analysis => 'russian order=sorted')) AS long_sentences,
        count(*) FILTER (WHERE heavy_sentences(body, lexicon, analysis => 'russian order=sum') <> heavy_sentences(moved, lexicon, analysis => 'russian order=sum')) AS heavy_sentences
 FROM texts, stats;

@@ -54,7 +54,7 @@ SET enable_nestloop = off;
 CREATE VIEW query AS
 SELECT name, threshold, measure, format(text, format('near_duplicate(a.sig, b.sig, %s, %L)', threshold, measure)) AS text
 FROM (VALUES ('0.5', 'jaccard'), ('0.8', 'jaccard'), ('0.97', 'jaccard'), ('1', 'jaccard'),
-             ('0.8', 'dice'), ('0.7', 'cosine'), ('0.9', 'overlap'), ('0.8', 'containment')) c(threshold, measure), (VALUES
+             ('0.8', 'dice'), ('0.7', 'cosine'), ('0.9', 'overlap_coefficient'), ('0.8', 'containment')) c(threshold, measure), (VALUES
     ('self', 'SELECT a.id, b.id AS b FROM sets a JOIN sets b ON %s AND a.id < b.id'),
     ('all', 'SELECT a.id, b.id AS b, md5(a.text || b.text) FROM sets a JOIN sets b ON %s'),
     ('inner', 'SELECT a.id, b.id AS b FROM left_sets a JOIN right_sets b ON %s AND a.kind <> b.kind'),

@@ -44,7 +44,7 @@ SET max_parallel_workers_per_gather = 2;
 CREATE VIEW query AS
 SELECT m AS measure, t AS threshold, name,
     format(text, format('near_duplicate(a.sig, b.sig, %s, %L)', t, m)) AS text
-FROM unnest('{jaccard,containment,contains,dice,cosine,overlap}'::text[]) m,
+FROM unnest('{jaccard,containment,contains,dice,cosine,overlap_coefficient}'::text[]) m,
     unnest('{0.3333333333333333,0.5,0.8,1}'::text[]) t, (VALUES
     ('inner', 'SELECT a.id, b.id AS b FROM left_sets a JOIN right_sets b ON %s'),
     ('filtered', 'SELECT a.id, b.id AS b FROM left_sets a JOIN right_sets b ON %s AND a.kind <> b.kind'),

@@ -23,7 +23,7 @@ SET test.plan = 'SimilarityJoin';
 CREATE TEMP VIEW condition AS
 SELECT m AS measure, t AS threshold,
     format('near_duplicate(a.sig, b.sig, %s, %L)', t, m) AS clause
-FROM unnest('{jaccard,containment,contains,dice,cosine,overlap}'::text[]) m,
+FROM unnest('{jaccard,containment,contains,dice,cosine,overlap_coefficient}'::text[]) m,
     unnest('{0.01,0.3333333333333333,0.5,0.6,0.8,0.95,1}'::text[]) t
 UNION ALL
 SELECT 'shared', t, format('near_duplicate(a.sig, b.sig, %s, ''shared'')', t)

@@ -2,14 +2,14 @@
 -- Measures and conditions against arithmetic on arrays
 --
 
-SELECT similarity(a, b), containment(a, b), containment(b, a), overlap(a, b),
+SELECT similarity(a, b), containment(a, b), containment(b, a), intersection_size(a, b),
        dice(a, b), cosine(a, b), hamming(a, b), a <-> b AS distance
 FROM (SELECT signature_from('{1,2,3,4}') AS a, signature_from('{3,4,5,6,7,8}') AS b) s;
 SELECT similarity(a, a), dice(a, a), cosine(a, a), hamming(a, a), a <-> a AS distance
 FROM (SELECT signature_from('{1,2,3}') AS a) s;
 
 -- The empty set is similar to nothing, not even to itself
-SELECT similarity(e, e), containment(e, a), containment(a, e), overlap(e, a),
+SELECT similarity(e, e), containment(e, a), containment(a, e), intersection_size(e, a),
        dice(e, e), cosine(e, e), hamming(e, a), near_duplicate(e, e, 0.01),
        contained_in(e, a, 0.01), e % e AS op
 FROM (SELECT signature_from('{}') AS e, signature_from('{1,2,3}') AS a) s;
@@ -123,7 +123,7 @@ FROM (SELECT signature_from(x) AS sx, signature_from(y) AS sy, t, v.measure,
                            ('contains', o::float8 / nullif(ny, 0)),
                            ('dice', 2 * o::float8 / nullif(nx + ny, 0)),
                            ('cosine', o::float8 / nullif(sqrt(nx::float8 * ny), 0)),
-                           ('overlap', o::float8 / nullif(least(nx, ny), 0)))
+                           ('overlap_coefficient', o::float8 / nullif(least(nx, ny), 0)))
                    v (measure, value)) s
 GROUP BY measure ORDER BY measure;
 
@@ -131,11 +131,11 @@ GROUP BY measure ORDER BY measure;
 SELECT count(*) FILTER (WHERE o >= n) > 1000 AS some_true,
        count(*) FILTER (WHERE near_duplicate(signature_from(x), signature_from(y), n, 'shared') <> (o >= n)) AS wrong
 FROM pairs, unnest('{1,2,3,5,10,1000,2147483647}'::int[]) n;
-SELECT count(*) FILTER (WHERE shared(signature_from(x), signature_from(y)) <> o) AS wrong,
-       count(*) FILTER (WHERE overlap(sample(signature_from(x), 2), sample(signature_from(y), 2))
-                              <> 2 * shared(sample(signature_from(x), 2), sample(signature_from(y), 2))) AS wrong_of_samples
+SELECT count(*) FILTER (WHERE shared_values(signature_from(x), signature_from(y)) <> o) AS wrong,
+       count(*) FILTER (WHERE intersection_size(sample(signature_from(x), 2), sample(signature_from(y), 2))
+                              <> 2 * shared_values(sample(signature_from(x), 2), sample(signature_from(y), 2))) AS wrong_of_samples
 FROM pairs;
-SELECT shared(minhash(signature_from('{1}')), minhash(signature_from('{1}')));
+SELECT shared_values(minhash(signature_from('{1}')), minhash(signature_from('{1}')));
 SELECT near_duplicate(signature_from('{1}'), signature_from('{1}'), 0, 'shared');
 SELECT near_duplicate(signature_from('{1}'), signature_from('{1}'), 1.5, 'shared');
 SELECT near_duplicate(signature_from('{1}'), signature_from('{1}'), 'NaN', 'shared');
@@ -144,7 +144,7 @@ SELECT near_duplicate(minhash(signature_from('{1}')), minhash(signature_from('{1
 SELECT '47 shared features {0000000000000001}'::signature_query;
 SELECT '0.5 shared features {1,2}'::signature_query;
 
-SELECT count(*) FILTER (WHERE overlap(sx, sy) <> o) AS overlap,
+SELECT count(*) FILTER (WHERE intersection_size(sx, sy) <> o) AS overlap,
        count(*) FILTER (WHERE hamming(sx, sy) <> nx + ny - 2 * o) AS hamming,
        count(*) FILTER (WHERE similarity(sx, sy) <> coalesce(o::float8 / nullif(nx + ny - o, 0), 0)) AS similarity,
        count(*) FILTER (WHERE sx <-> sy <> 1 - similarity(sx, sy)) AS distance,
@@ -152,7 +152,7 @@ SELECT count(*) FILTER (WHERE overlap(sx, sy) <> o) AS overlap,
 FROM (SELECT *, signature_from(x) AS sx, signature_from(y) AS sy FROM pairs) s;
 
 -- Sets of 100,000, and a small one in a large one (binary search, no merge)
-SELECT overlap(a, b), overlap(a, c), overlap(c, a), containment(c, a),
+SELECT intersection_size(a, b), intersection_size(a, c), intersection_size(c, a), containment(c, a),
        contained_in(c, a, 2.0 / 3), contained_in(c, a, 0.67),
        near_duplicate(a, b, 0.6), near_duplicate(a, b, 0.601)
 FROM (SELECT signature_from(array_agg(i)) AS a, signature_from(array_agg(i + 25000)) AS b,
@@ -183,7 +183,7 @@ SELECT comparison, reads(comparison) BETWEEN 1 AND 5 AS few
 FROM string_to_table('near_duplicate(sig, one, 0.8);near_duplicate(one, sig, 0.8, ''dice'');'
                      'contained_in(sig, one, 0.8);sig % one;sig <% one;one %> sig;'
                      'similarity(one, sig);sig <-> one;sig <=> one;containment(sig, one);'
-                     'dice(sig, one);cosine(sig, one);overlap(sig, one);shared(one, sig);'
+                     'dice(sig, one);cosine(sig, one);intersection_size(sig, one);shared_values(one, sig);'
                      'hamming(sig, one)', ';') comparison;
 -- A cached value is compared like one that was just read, in any order of input
 SELECT count(*) AS pairs, count(*) FILTER (WHERE similarity(a.sig, b.sig) <> similarity(a.fresh, b.fresh)) AS wrong

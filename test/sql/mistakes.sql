@@ -50,7 +50,7 @@ SELECT cosine(weighted_words('a b', lexicon_agg(body)), weighted_words('a b')) F
 SELECT weighted_words('a b', 'k=2');
 SELECT text_hash('a b', 'english k=2'), text_hash('a b', 'k=1');
 SELECT long_sentences('A b. C d.', analysis => 'k=2');
-SELECT overlap(weighted_words('a b'), weighted_words('a c'));
+SELECT intersection_size(weighted_words('a b'), weighted_words('a c'));
 SELECT containment(minhash('a b'), minhash('a c'));
 
 -- Groups

@@ -66,7 +66,7 @@ SELECT i, w, k, extra,
 FROM (SELECT i, 2 + i % 11 AS w, 1 + i % 4 AS k, extra, (SELECT string_agg('s' || (hashint8extended(j, i) & 65535), ' ' ORDER BY j)
                          FROM generate_series(1, 2 + i % 11 + 1 + i % 4 - 1 + extra) j) AS run
       FROM generate_series(0, 400) i, unnest('{0,-1}'::int[]) extra) s;
-SELECT extra, count(*), count(*) FILTER (WHERE overlap(winnow(x, w, k), winnow(y, w, k)) > 0) = count(*) AS all_share
+SELECT extra, count(*), count(*) FILTER (WHERE intersection_size(winnow(x, w, k), winnow(y, w, k)) > 0) = count(*) AS all_share
 FROM shared WHERE i > 0 AND i % 23 > 0 GROUP BY extra ORDER BY extra;
 
 SELECT winnow('a b c', 2, 0, 'repeats=number');
@@ -129,7 +129,7 @@ SELECT signature_from(array_agg(f)) AS features
 FROM (SELECT f FROM document, unnest(shingles(doc, 1)::bigint[]) f GROUP BY f HAVING count(*) > 40) s;
 SELECT count(*) AS documents, count(*) FILTER (WHERE cardinality(l::bigint[]) < cardinality(s::bigint[])) > 50 AS smaller,
        count(*) FILTER (WHERE l::bigint[] && features::bigint[]) AS some_left,
-       count(*) FILTER (WHERE overlap(s, s) - cardinality(l::bigint[]) <>
+       count(*) FILTER (WHERE intersection_size(s, s) - cardinality(l::bigint[]) <>
            (SELECT count(*) FROM unnest(s::bigint[]) f WHERE f = ANY (features::bigint[]))) AS wrong
 FROM document, common, LATERAL (SELECT shingles(doc, 1) AS s) s, LATERAL (SELECT leave_out(s, features) AS l) l;
 SELECT leave_out(signature_from('{1,2,3}'), signature_from('{2,4}'));

@@ -12,7 +12,7 @@ FROM (VALUES (0, ''), (0, '...'), (1, 'One.'), (2, 'One. Two.'), (3, 'One. Two. 
              (4, 'One. Two. One. Two.'), (3, E'Without a stop\n\nAn empty line\n\nends a sentence')) v (n, body);
 SELECT sentence_pairs('One two.') = sentence_pairs('Two one') AS order_of_words,
        sentence_pairs('One two. Three.') = sentence_pairs('Three. One two.') AS order_of_sentences,
-       overlap(sentence_pairs('One two. Three.'), sentence_pairs('Three. One two.')) AS sum_of_both,
+       intersection_size(sentence_pairs('One two. Three.'), sentence_pairs('Three. One two.')) AS sum_of_both,
        sentence_pairs(E'a b\nc', 'unit=line') = sentence_pairs(E'B, a.\n\nC! ', 'unit=line') AS lines,
        sentence_pairs('One. Two.', 'order=sum') = sentence_pairs('One. Two.') AS "order";
 SELECT sentence_pairs('One. Two.', 'order=sum k=7');
@@ -35,7 +35,7 @@ CREATE TEXT SEARCH CONFIGURATION sp_config (COPY = english);
 ALTER TEXT SEARCH CONFIGURATION sp_config ALTER MAPPING FOR asciiword WITH sp_synonyms, english_stem;
 SELECT sentence_pairs('sp_config'::regconfig, 'Postgres is big. Two users.') = sentence_pairs('sp_config'::regconfig, 'A big pgsql! Two users?') AS same,
        sentence_pairs('english'::regconfig, 'Postgres is big. Two users.') = sentence_pairs('english'::regconfig, 'Pgsql is big. Two users.') AS without,
-       overlap(sentence_pairs('sp_config'::regconfig, 'One here. Two here.'), sentence_pairs('sp_config'::regconfig, 'Two here.')) AS sentences;
+       intersection_size(sentence_pairs('sp_config'::regconfig, 'One here. Two here.'), sentence_pairs('sp_config'::regconfig, 'Two here.')) AS sentences;
 SELECT similarity(sentence_pairs('sp_config'::regconfig, 'One.'), sentence_pairs('english'::regconfig, 'One.')) AS other;
 DROP TEXT SEARCH CONFIGURATION sp_config;
 DROP TEXT SEARCH DICTIONARY sp_synonyms;
@@ -50,7 +50,7 @@ CREATE TEMP TABLE seq2 AS      -- an unordered pair is its sum; -1 stands for 0
 SELECT id, least(s, next) AS low, greatest(s, next) AS high, count(*) AS n
 FROM (SELECT id, s, coalesce(lead(s) OVER (PARTITION BY id ORDER BY i), -1) AS next
       FROM docs, unnest(sentences) WITH ORDINALITY u (s, i)) p GROUP BY 1, 2, 3;
-SELECT count(*) AS pairs, count(*) FILTER (WHERE x <> overlap(sa, sb)) AS wrong,
+SELECT count(*) AS pairs, count(*) FILTER (WHERE x <> intersection_size(sa, sb)) AS wrong,
        count(*) FILTER (WHERE abs(containment(sa, sb) - x::float8 / cardinality(a.sentences)) > 1e-15) AS wrong_share,
        count(*) FILTER (WHERE x > 0) AS similar
 FROM docs a, docs b, sentence_pairs(a.body) sa, sentence_pairs(b.body) sb,
@@ -78,9 +78,9 @@ CREATE TEMP TABLE long AS
 SELECT id, array_agg('S' || id || 'x' || i || ' is a sentence.' ORDER BY i) AS sentences
 FROM generate_series(1, 30) id, generate_series(1, 10 + random_of(id, 40)) i GROUP BY id;
 SELECT count(*) AS documents,
-       count(*) FILTER (WHERE overlap(sentence_pairs(whole), sentence_pairs(without)) < n - 5) AS deleted,
-       count(*) FILTER (WHERE overlap(sentence_pairs(whole), sentence_pairs(exchanged)) < n - 4) AS exchanged,
-       count(*) FILTER (WHERE overlap(sentence_pairs(whole), sentence_pairs(inserted)) <> n - 2) AS inserted
+       count(*) FILTER (WHERE intersection_size(sentence_pairs(whole), sentence_pairs(without)) < n - 5) AS deleted,
+       count(*) FILTER (WHERE intersection_size(sentence_pairs(whole), sentence_pairs(exchanged)) < n - 4) AS exchanged,
+       count(*) FILTER (WHERE intersection_size(sentence_pairs(whole), sentence_pairs(inserted)) <> n - 2) AS inserted
 FROM long, LATERAL (SELECT cardinality(sentences) AS n, 2 + random_of(id + 7, 5) AS p) x,
      LATERAL (SELECT array_to_string(sentences, ' ') AS whole,
                      array_to_string(sentences[:p] || sentences[p + 5:], ' ') AS without,

@@ -5,8 +5,8 @@
 -- "a rose is a rose is a rose" has 5 shingles of 4 words, 3 distinct
 SELECT cardinality(shingles('a rose is a rose is a rose', 4)::bigint[]);
 -- A and B have 3/5, 3/6 and 3/7 in common
-SELECT k, overlap(a, b)::text || '/' ||
-       (cardinality(a::bigint[]) + cardinality(b::bigint[]) - overlap(a, b))::text AS resemblance, similarity(a, b)
+SELECT k, intersection_size(a, b)::text || '/' ||
+       (cardinality(a::bigint[]) + cardinality(b::bigint[]) - intersection_size(a, b))::text AS resemblance, similarity(a, b)
 FROM generate_series(1, 3) k,
      LATERAL (SELECT shingles('a rose is a rose is a rose', k), shingles('a rose is a flower which is a rose', k)) s (a, b)
 ORDER BY k;
@@ -14,9 +14,9 @@ ORDER BY k;
 -- Broder's labelled shingles: a multiset, whose overlap is the sum of the lesser
 -- counts; an element that occurs once is unchanged
 SELECT cardinality(shingles('a rose is a rose is a rose', 'k=4 repeats=number')::bigint[]) AS all_five;
-SELECT overlap(shingles('a a a b', 'k=1 repeats=number'), shingles('a a c a a', 'k=1 repeats=number')) AS three,
+SELECT intersection_size(shingles('a a a b', 'k=1 repeats=number'), shingles('a a c a a', 'k=1 repeats=number')) AS three,
        shingles('x y z', 'k=1 repeats=number')::bigint[] = shingles('x y z', 'k=1')::bigint[] AS same_values;
-SELECT overlap(shingles(repeat('a b ', 5000), 'k=1 repeats=number'),
+SELECT intersection_size(shingles(repeat('a b ', 5000), 'k=1 repeats=number'),
                shingles(repeat('b c b ', 4000), 'k=1 repeats=number')) AS five_thousand;
 SELECT minhash(shingles('a b a b a b c', 'k=1 repeats=number'), 64)
        = minhash('a b a b a b c', 64, 1, 'repeats=number') AS same_bytes;

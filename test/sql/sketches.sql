@@ -66,15 +66,15 @@ SELECT hamming(minhash(a), minhash(b)) AS minhash, hamming(simhash(a), simhash(b
        hamming(supershingles(a), supershingles(b)) AS super,
        hamming(megashingles(a), megashingles(b)) AS mega, hamming(sample(a, 2), sample(b, 2)) AS sample
 FROM example;
-SELECT containment(x, y), containment(y, x), overlap(x, y), round(dice(x, y)::numeric, 4) AS dice,
+SELECT containment(x, y), containment(y, x), intersection_size(x, y), round(dice(x, y)::numeric, 4) AS dice,
        round(cosine(x, y)::numeric, 4) AS cosine, contained_in(y, x, 0.95), x %> y AS op,
-       near_duplicate(x, y, 0.9, 'overlap')
+       near_duplicate(x, y, 0.9, 'overlap_coefficient')
 FROM (SELECT sample(a, 4) AS x, sample(b, 4) AS y FROM example) s;
 SELECT containment(minhash(a), minhash(b)) FROM example;
 SELECT contained_in(bottom(a, 9), bottom(b, 9), 0.5) FROM example;
 SELECT near_duplicate(simhash(a), simhash(b), 0.5, 'cosine') FROM example;
 SELECT supershingles(a) <% supershingles(b) FROM example;
-SELECT overlap(megashingles(a), megashingles(b)) FROM example;
+SELECT intersection_size(megashingles(a), megashingles(b)) FROM example;
 SELECT hamming(bottom(a, 9), bottom(b, 9)) FROM example;
 
 -- The sketch of an empty set is similar to nothing, not even to itself
@@ -152,7 +152,7 @@ SELECT bottom('a b c d', 5, 3, 'klingon'); -- the hint depends on libstemmer
 \set VERBOSITY default
 
 -- Weighted sets: an element of weight w counts w times
-SELECT similarity(a, b) AS nine_of_14, containment(b, a), overlap(a, b), signature_from('{1,2}', '{1,1}') = signature_from('{1,2}') AS plain,
+SELECT similarity(a, b) AS nine_of_14, containment(b, a), intersection_size(a, b), signature_from('{1,2}', '{1,1}') = signature_from('{1,2}') AS plain,
        signature_from('{1,2,1}', '{2,1,3}') = signature_from('{2,1}', '{1,5}') AS added, signature_from('{1,2}', '{0,1}') AS without
 FROM (SELECT signature_from('{1,2,3}', '{10,1,1}') AS a, signature_from('{1,2,4}', '{8,2,1}') AS b) s;
 SELECT count(*) AS pairs, count(*) FILTER (WHERE abs(similarity(x, y) - t) > 1e-12) AS wrong,

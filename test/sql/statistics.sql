@@ -34,7 +34,7 @@ FROM unnest('{0.4,0.5,0.6,0.7,0.8,0.9,0.95,1}'::float8[]) t,
     estimate(format('SELECT FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, %s)', t))
 ORDER BY t;
 SELECT m, actual, estimated / actual BETWEEN 0.25 AND 4 AS near
-FROM unnest('{containment,contains,dice,cosine,overlap}'::text[]) m,
+FROM unnest('{containment,contains,dice,cosine,overlap_coefficient}'::text[]) m,
     estimate(format('SELECT FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8, %L)', m))
 ORDER BY m;
 -- Operators and a look-up

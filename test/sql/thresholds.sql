@@ -44,7 +44,7 @@ END
 $$;
 CREATE TABLE asked (t float8, measure text);
 INSERT INTO asked SELECT t, m FROM unnest('{0.3, 0.6, 0.65, 0.7, 0.75, 0.79, 0.8, 0.9}'::float8[]) t,
-  unnest('{jaccard, containment, contains, dice, cosine, overlap}'::text[]) m;
+  unnest('{jaccard, containment, contains, dice, cosine, overlap_coefficient}'::text[]) m;
 INSERT INTO asked SELECT t, 'shared' FROM unnest('{1, 4, 12, 25, 1000}'::float8[]) t;
 CREATE TABLE truth AS SELECT t, measure, by_function(t, measure) AS found FROM asked;
 SELECT sum(split_part(found, ' ', 1)::int) AS found FROM truth;

@@ -84,10 +84,10 @@ FROM (VALUES ('{1,2,3}'::bigint[], '{3,1,7}'::real[], '{5,0,6}'::real[])) v (f, 
 
 -- Measures that vectors do not have
 SELECT dice(v, v) FROM (SELECT signature_weighted('{1}', '{1}') AS v) s;
-SELECT overlap(v, v) FROM (SELECT signature_weighted('{1}', '{1}') AS v) s;
+SELECT intersection_size(v, v) FROM (SELECT signature_weighted('{1}', '{1}') AS v) s;
 SELECT hamming(v, v) FROM (SELECT signature_weighted('{1}', '{1}') AS v) s;
 SELECT contained_in(v, v, 0.8) FROM (SELECT signature_weighted('{1}', '{1}') AS v) s;
-SELECT near_duplicate(v, v, 0.8, 'overlap') FROM (SELECT signature_weighted('{1}', '{1}') AS v) s;
+SELECT near_duplicate(v, v, 0.8, 'overlap_coefficient') FROM (SELECT signature_weighted('{1}', '{1}') AS v) s;
 SELECT near_duplicate_approx(v, v, 0.8) FROM (SELECT signature_weighted('{1}', '{1}') AS v) s;
 SELECT minhash(v) FROM (SELECT signature_weighted('{1}', '{1}') AS v) s;
 SELECT cosine(v, signature_from('{1}')) FROM (SELECT signature_weighted('{1}', '{1}') AS v) s;

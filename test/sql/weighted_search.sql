@@ -161,7 +161,7 @@ SET enable_seqscan = off;
 SELECT count(*) FROM vectors WHERE near_duplicate(v, 'weighted{0000000000000001:1}', 0.99, 'dice');
 RESET enable_seqscan;
 SET enable_nestloop = off;
-SELECT FROM left_vectors a JOIN right_vectors b ON near_duplicate(a.v, b.v, 0.8, 'overlap');
+SELECT FROM left_vectors a JOIN right_vectors b ON near_duplicate(a.v, b.v, 0.8, 'overlap_coefficient');
 SELECT FROM left_vectors a JOIN right_vectors b ON a.v <% b.v;
 RESET enable_nestloop;
 DROP INDEX vectors_v;

@@ -148,7 +148,7 @@ class Texts:
 
     def groups(self, threshold: float, keep: str) -> list[Any]:
         """Rows (number, group, representative, similarity, size), by number."""
-        columns = "id, cluster, representative, similarity, size"
+        columns = "id, group_id, representative, similarity, size"
         return self._search(self._groups(threshold, keep, columns) + " ORDER BY id")
 
     def pairs(self, threshold: float) -> list[Any]:

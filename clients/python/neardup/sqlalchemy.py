@@ -90,9 +90,9 @@ class Signature(UserDefinedType[neardup.Signature]):
             """How much of it is in the other."""
             return Function("containment", self.expr, self._side(other), type_=Float())
 
-        def overlap(self, other: Any) -> ColumnElement[int]:
+        def intersection_size(self, other: Any) -> ColumnElement[int]:
             """Number of features that both have."""
-            return Function("overlap", self.expr, self._side(other), type_=BigInteger())
+            return Function("intersection_size", self.expr, self._side(other), type_=BigInteger())
 
         def _side(self, other: Any) -> Any:
             if isinstance(other, neardup.Signature):

@@ -96,7 +96,7 @@ def test_queries(session):
     assert session.scalars(select(Doc.id).where(Doc.sig == sig)).all() == [1]
     query = select(Doc.id, Doc.sig.distance(TEXTS[1])).order_by(Doc.sig.distance(TEXTS[1]))
     assert session.execute(query).all() == [(2, 0.0), (1, 1.0)]
-    query = select(Doc.sig.similarity(sig), Doc.sig.containment(sig), Doc.sig.overlap(sig))
+    query = select(Doc.sig.similarity(sig), Doc.sig.containment(sig), Doc.sig.intersection_size(sig))
     assert session.execute(query.where(Doc.id == 1)).all() == [(1.0, 1.0, len(sig))]
     assert session.scalars(select(Doc.id).where(Doc.sig.contained_in(sig, 1.0))).all() == [1]
     other = aliased(Doc)

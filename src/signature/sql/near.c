@@ -55,7 +55,7 @@ measure_require(const text *name)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("measure \"%s\" does not exist",
 						text_to_cstring(name)),
-				 errhint("Measures are jaccard, containment, contains, dice, cosine, overlap, similarity and shared.")));
+				 errhint("Measures are jaccard, containment, contains, dice, cosine, overlap_coefficient, similarity and shared.")));
 	return measure;
 }
 
@@ -330,7 +330,7 @@ BINARY_FUNCTION(signature_cosine,
 				PG_RETURN_FLOAT8(signatures_value(a, b, MEASURE_COSINE)))
 
 /* Elements in common; of samples, sampled ones */
-BINARY_FUNCTION(signature_shared,
+BINARY_FUNCTION(signature_shared_values,
 				PG_RETURN_INT64(signatures_value(a, b, MEASURE_SHARED)))
 
 /*
@@ -350,15 +350,15 @@ BINARY_FUNCTION(signature_distance, return distance(fcinfo, a, b, MEASURE_JACCAR
 BINARY_FUNCTION(signature_cosine_distance, return distance(fcinfo, a, b, MEASURE_COSINE))
 
 /* Features in common: counted in exact sets, estimated from samples */
-PG_FUNCTION_INFO_V1(signature_overlap);
+PG_FUNCTION_INFO_V1(signature_intersection_size);
 Datum
-signature_overlap(PG_FUNCTION_ARGS)
+signature_intersection_size(PG_FUNCTION_ARGS)
 {
 	const Signature *a = PG_GETARG_REPEATED_SIGNATURE(0);
 	const Signature *b = PG_GETARG_REPEATED_SIGNATURE(1);
 
 	if (measure_method(a, b)->similarity != NULL)
-		measure_refuse(a, "overlap");
+		measure_refuse(a, "intersection size");
 	PG_RETURN_INT64(measure_overlap(a, b) * features_per_element(a));
 }
 
