@@ -1,32 +1,28 @@
-"""``python -m neardup FILE.jsonl --text body --threshold 0.8 -o out.jsonl``"""
+"""``neardup FILE.jsonl --text body --threshold 0.8 -o out.jsonl``, also ``python -m neardup``."""
 
 import argparse
-import contextlib
 import csv
 import signal
 import sys
-from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from neardup.cluster import find_programs, private_cluster
-from neardup.files import TextFile, open_file
-from neardup.frames import ORDERS, Texts
-
-NO_SERVER = (
-    "there is no server to do the work: give the DSN of a database with the extension (--dsn), or"
-    " install PostgreSQL's server programs (initdb) with the extension neardup"
-)
+import neardup
+from neardup.files import KINDS, STANDARD, Folder, TextFile, ending, kind_of, open_file, written
+from neardup.texts import ORDERS, Texts
 
 
-def parse(arguments: list[str] | None = None) -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m neardup",
-        description="Finds near-duplicate texts in a file, and leaves them out.",
-    )
+def options(parser: argparse.ArgumentParser) -> None:
+    """Add what the commands have in common."""
     add = parser.add_argument
-    add("file", type=Path, metavar="FILE", help="FILE.jsonl, FILE.csv or FILE.parquet")
+    add(
+        "file",
+        type=Path,
+        metavar="FILE",
+        help="FILE.jsonl, FILE.csv or FILE.parquet, the first two also with .gz or .zst;"
+        " a directory of text files; - for standard input",
+    )
     add("--text", default="body", help="name of the text's field or column (default: body)")
     add("--threshold", type=float, default=0.8, help="resemblance from which on two are near (0.8)")
     add(
@@ -37,59 +33,104 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     )
     add("--analysis", default="", help="how texts are read, such as 'english stop'")
     add("-k", type=int, help="words of a shingle (3)")
-    add("-o", "--out", type=Path, help="where the rest goes, in the format of FILE")
-    add("--groups", type=Path, help="where the groups go, as CSV: line, group, representative, ...")
+    add("--encoding", help="of JSON lines, CSV and text files (utf-8)")
+    forms = [ends[1:] for ends in KINDS]
+    add("--format", choices=forms, help="of FILE, where its name does not say it (-: jsonl)")
     add("--dsn", help="a database with the extension; without it a private server runs meanwhile")
     add(
         "--skip-bad",
         action="store_true",
-        help="leave out lines that cannot be read, and count them",
+        help="leave out records that cannot be read, and count them",
     )
     add("--quiet", action="store_true", help="no progress, no counts")
+    add("--version", action="version", version=f"neardup {neardup.__version__}")
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        prog="neardup",
+        description="Finds near-duplicate texts in a file, and leaves them out.",
+    )
+    options(parser)
+    add = parser.add_argument
+    add("-o", "--out", type=Path, help="where the rest goes, in the format of FILE")
+    add("--groups", type=Path, help="where the groups go, as CSV: line, group, representative, ...")
+    add(
+        "--against",
+        type=Path,
+        metavar="FILE2",
+        help="leave out what is near a text of FILE2, too",
+    )
     given = parser.parse_args(arguments)
-    if not 0 < given.threshold <= 1:
-        parser.error(f"argument --threshold: {given.threshold} is not above 0 and at most 1")
-    if given.out is not None and given.out.suffix.lower() != given.file.suffix.lower():
-        parser.error(f"argument -o: the name of {given.out} does not end on {given.file.suffix}")
-    if given.out is not None and given.out.exists() and given.out.samefile(given.file):
+    check(parser, given)
+    out = given.out
+    if out is None:
+        return given
+    kind = None
+    try:
+        kind = kind_of(given.file, given.format)
+    except (OSError, ValueError) as error:
+        parser.error(str(error))
+    if kind is not Folder and out != STANDARD and KINDS.get(ending(out)) is not kind:
+        ends = " or ".join(e for e, k in KINDS.items() if k is kind)
+        parser.error(f"argument -o: the name of {out} does not end on {ends}, as FILE is read")
+    if kind is Folder and out.exists():
+        parser.error(f"argument -o: {out} exists; name a directory to be made")
+    if out.exists() and given.file.exists() and out.samefile(given.file):
         parser.error("argument -o: that is the file that is read")
     return given
 
 
-@contextlib.contextmanager
-def server(dsn: str | None) -> Iterator[str]:
-    """Give the DSN of a database to work in."""
-    if dsn is not None:
-        yield dsn
-        return
-    programs = find_programs()
-    if programs is None:
-        raise RuntimeError(NO_SERVER)
-    with private_cluster(programs) as private:
-        yield private
+def check(parser: argparse.ArgumentParser, given: argparse.Namespace) -> None:
+    """Refuse what no run can do."""
+    if not 0 < given.threshold <= 1:
+        parser.error(f"argument --threshold: {given.threshold} is not above 0 and at most 1")
+    if given.encoding is not None:
+        try:
+            "".encode(given.encoding)
+        except LookupError as error:
+            parser.error(f"argument --encoding: {error}")
+
+
+def how(given: argparse.Namespace) -> dict[str, Any]:
+    """How signatures are made."""
+    return {"analysis": given.analysis} | ({} if given.k is None else {"k": given.k})
 
 
 def run(given: argparse.Namespace) -> None:
     """Do the work, and say what was done."""
-    file = open_file(given.file, given.text, given.skip_bad)
-    how: dict[str, Any] = {"analysis": given.analysis}
-    if given.k is not None:
-        how["k"] = given.k
-    progress = False if given.quiet or not sys.stderr.isatty() else None
-    with (
-        server(given.dsn) as dsn,
-        Texts(dsn, file.texts(), progress, temporary=given.dsn is not None, **how) as texts,
-    ):
-        if given.groups is not None:
-            write_groups(file, texts.groups(given.threshold, given.keep), given.groups)
-        mask = texts.kept(given.threshold, given.keep)
-    if given.out is not None:
-        file.write(mask, given.out)
-    if not given.quiet:
-        report(file, mask)
+    with ExitStack() as stack:
+        enter = stack.enter_context
+        read = (given.text, given.skip_bad, given.encoding)
+        file = enter(open_file(given.file, *read, given.format))
+        other = None if given.against is None else enter(open_file(given.against, *read))
+        progress = False if given.quiet or not sys.stderr.isatty() else None
+        texts = Texts(
+            given.dsn,
+            file.texts(),
+            given.threshold,
+            given.keep,
+            progress,
+            against=None if other is None else other.texts(),
+            **how(given),
+        )
+        with texts:
+            if not texts.rows and file.bad:
+                raise ValueError(f"no record could be read: {file.bad[0]}")
+            if given.groups is None:
+                mask = texts.kept()
+            else:
+                mask = write_groups(file, texts.groups(), texts.rows, given.groups)
+                given.written.append(given.groups)
+        if given.out is not None:
+            file.write(mask, given.out)
+            given.written.append(given.out)
+        if not given.quiet:
+            report(file, mask, sys.stderr if STANDARD in (given.out, given.groups) else sys.stdout)
 
 
-def report(file: TextFile, mask: bytearray) -> None:
+def report(file: TextFile, mask: bytearray, to: Any) -> None:
     """Print the counts."""
     for message in file.bad[:10]:
         print(f"left out: {message}", file=sys.stderr)
@@ -97,23 +138,34 @@ def report(file: TextFile, mask: bytearray) -> None:
         print(f"left out: {len(file.bad) - 10} more", file=sys.stderr)
     kept = sum(mask)
     counts = f"{len(mask)} texts, {kept} kept, {len(mask) - kept} near-duplicates"
-    print(counts + (f", {len(file.bad)} bad lines" if file.bad else ""))
+    print(counts + (f", {len(file.bad)} bad {file.unit}s" if file.bad else ""), file=to)
 
 
-def write_groups(file: TextFile, rows: list[Any], out: Path) -> None:
-    """Write the groups of more than one text, by the numbers of their lines."""
-    with out.open("w", encoding="utf-8", newline="") as target:
+def write_groups(file: TextFile, rows: list[Any], total: int, out: Path) -> bytearray:
+    """Write the groups of more than one text, by where they are; return what stays."""
+    mask = bytearray(total)
+    with written(out) as part, part.open("w", encoding="utf-8", newline="") as target:
         writer = csv.writer(target)
-        writer.writerow(["line", "group", "representative", "similarity", "size"])
+        writer.writerow([file.unit, "group", "representative", "similarity", "size"])
         for number, group, representative, similarity, size in rows:
+            mask[number] = number == representative
             if size > 1:
-                line, of = file.lines[number], file.lines[representative]
+                line, of = (file.place(file.lines[n]) for n in (number, representative))
                 writer.writerow([line, group, of, similarity, size])
+    return mask
+
+
+def interrupted(given: argparse.Namespace) -> str:
+    """Say what was done and what was not."""
+    done = ", ".join(map(str, given.written)) or "nothing"
+    server = "the private server is stopped" if given.dsn is None else "the query was cancelled"
+    return f"neardup: interrupted: {done} was written, {server}"
 
 
 def main(arguments: list[str] | None = None) -> int:
     """The command."""
-    given = parse(arguments)
+    given = parse(sys.argv[1:] if arguments is None else arguments)
+    given.written = []
 
     def stop(*_: Any) -> None:
         sys.exit(143)
@@ -122,6 +174,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         run(given)
     except KeyboardInterrupt:
+        print(interrupted(given), file=sys.stderr)
         return 130
     except Exception as error:  # a message, not a traceback
         print(f"neardup: {error}", file=sys.stderr)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 CONFIGURATION = """
 listen_addresses = ''
+port = 5432
 unix_socket_directories = '{folder}'
 fsync = off
 synchronous_commit = off
@@ -71,7 +72,7 @@ def private_cluster(programs: Path) -> Iterator[str]:
         try:
             psql = ["psql", "-qX", "-h", str(folder), "-U", "postgres", "-d", "postgres"]
             _run(programs, user, folder, [*psql, "-c", "CREATE EXTENSION neardup"])
-            yield f"host={folder} user=postgres dbname=postgres"
+            yield f"host={folder} port=5432 user=postgres dbname=postgres"
         finally:
             _run(programs, user, folder, [*control, "-m", "immediate", "stop"])
     finally:

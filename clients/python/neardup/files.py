@@ -1,26 +1,85 @@
 """Files of texts that are read twice: their texts, then the records that stay."""
 
 import csv
+import importlib
+import io
 import json
+import os
+import shutil
+import sys
+import tempfile
 from array import array
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from neardup.frames import arrow_mask
+from neardup.rows import arrow_mask
 
 BATCH = 2048  # rows of a parquet file in memory
+STANDARD = Path("-")  # input or output of the command
+COMPRESSED = (".gz", ".zst", ".zstd")
+HINT_BAD = " (--skip-bad leaves such records out)"
 
 
 class BadLine(ValueError):
     """A record that is no record, with its number and the reason."""
 
 
+class NoField(LookupError):
+    """A record without the text's field."""
+
+
+def open_binary(path: Path, mode: str) -> IO[bytes]:
+    """Open a file, through gzip or zstd if its name says so."""
+    end = path.suffix.lower()
+    if end == ".gz":
+        file: Any = importlib.import_module("gzip").open(path, mode)
+    elif end in COMPRESSED:
+        file = _zstd().open(path, mode)
+    else:
+        file = path.open(mode)
+    opened: IO[bytes] = file
+    return opened
+
+
+def _zstd() -> Any:
+    for name in ("compression.zstd", "zstandard"):
+        with suppress(ImportError):
+            return importlib.import_module(name)
+    raise ImportError("zstd needs a package: pip install 'neardup[zstd]'")
+
+
+@contextmanager
+def written(path: Path) -> Iterator[Path]:
+    """Give the path of a file to write, which has the name that is wanted once it is whole."""
+    if path == STANDARD:
+        with tempfile.TemporaryDirectory(prefix="neardup-") as folder:
+            part = Path(folder) / "out"
+            yield part
+            with part.open("rb") as file:
+                shutil.copyfileobj(file, sys.stdout.buffer)
+            sys.stdout.buffer.flush()
+        return
+    part = path.with_name(f".{os.getpid()}.{path.name}")
+    try:
+        yield part
+        part.replace(path)
+    finally:
+        if part.is_dir():
+            shutil.rmtree(part, ignore_errors=True)
+        part.unlink(missing_ok=True)
+
+
 class TextFile:
     """A file with a record a line (JSON) or row (CSV, parquet), and a text in each."""
 
-    def __init__(self, path: Path, text: str, skip_bad: bool = False) -> None:
+    unit = "line"  # what places are called
+
+    def __init__(self, path: Path, text: str, skip_bad: bool, encoding: str | None) -> None:
         self.path, self.text, self.skip_bad = path, text, skip_bad
+        self.name = str(path)
+        self.encoding = encoding or "utf-8"
         self.bad: list[str] = []
         self.lines = array("Q")  # the number of each record that was taken
 
@@ -32,13 +91,28 @@ class TextFile:
                     raise record
                 text = self.check(record)
             except (ValueError, LookupError, TypeError) as error:
-                message = f"{self.path}:{line}: {error}"
+                message = (
+                    f"{self.name}:{self.place(line)}: {error.args[0] if error.args else error}"
+                )
+                if isinstance(error, UnicodeError):
+                    message = f"{self.name}:{self.place(line)}: {error}"
                 if not self.skip_bad:
-                    raise BadLine(message + " (--skip-bad leaves such lines out)") from None
+                    hint = "" if isinstance(error, NoField) and not self.lines else HINT_BAD
+                    raise BadLine(message + hint) from None
                 self.bad.append(message)
                 continue
             self.lines.append(line)
             yield text
+
+    def probe(self) -> None:
+        """Read the first record, so that what is wrong with the file is said at once."""
+        skip_bad, self.skip_bad = self.skip_bad, True
+        next(self.texts(), None)
+        self.skip_bad = skip_bad
+        if self.bad and not (skip_bad and self.lines):
+            raise BadLine(self.bad[0] + ("" if skip_bad or "--text" in self.bad[0] else HINT_BAD))
+        self.bad.clear()
+        del self.lines[:]
 
     def check(self, record: Any) -> str | None:
         """Return the text of a record."""
@@ -54,9 +128,38 @@ class TextFile:
         text.encode()  # lone surrogates
         return text
 
+    def no_field(self, what: str, names: Any) -> NoField:
+        """What a record without the text's field raises."""
+        there = ", ".join(map(str, names)) or "none"
+        return NoField(f"there is no {what} {self.text!r}; there are: {there} (--text NAME)")
+
+    def place(self, number: int) -> Any:
+        """What a person calls the record of a number."""
+        return number
+
+    def opened(self) -> io.TextIOWrapper:
+        """Open the file as text whose wrong bytes are kept as surrogates, lines as they end."""
+        encoding = "utf-8-sig" if self.encoding == "utf-8" else self.encoding
+        file = open_binary(self.path, "rb")
+        return io.TextIOWrapper(file, encoding, errors="surrogateescape", newline=self.newline)
+
+    newline = "\n"
+
+    def target(self, part: Path, out: Path) -> io.TextIOWrapper:
+        """Open the file to write, compressed as its name says."""
+        named = part.with_name(part.name + out.suffix) if out.suffix.lower() in COMPRESSED else part
+        file = open_binary(named, "wb")
+        if named != part:
+            named.rename(part)
+        return io.TextIOWrapper(file, self.encoding, errors="surrogateescape", newline=self.newline)
+
     def records(self) -> Iterator[tuple[int, Any]]:
         """Line numbers, and text fields or what is wrong with the line."""
         raise NotImplementedError
+
+    def all(self) -> Iterator[tuple[int, Any]]:
+        """Line numbers, and whole records as a report shows them."""
+        return self.records()
 
     def write(self, mask: bytearray, out: Path) -> None:
         """Write the records that stay, of the format of the file itself."""
@@ -72,12 +175,16 @@ class TextFile:
 
 class JsonLines(TextFile):
     def records(self) -> Iterator[tuple[int, Any]]:
-        with self.path.open("rb") as file:
+        with self.opened() as file:
             for number, line in enumerate(file, 1):
                 if line.strip():
                     yield number, self._record(line)
 
-    def _record(self, line: bytes) -> Any:
+    def _record(self, line: str) -> Any:
+        try:
+            line.encode()
+        except UnicodeEncodeError:
+            return ValueError(f"not JSON in {self.encoding}")
         try:
             value = json.loads(line)
         except ValueError as error:
@@ -85,22 +192,24 @@ class JsonLines(TextFile):
         if not isinstance(value, dict):
             return ValueError(f"not a JSON object, but of type {type(value).__name__}")
         if self.text not in value:
-            return ValueError(f"there is no {self.text!r}")
+            return self.no_field("field", value)
         return value[self.text]
 
     def write(self, mask: bytearray, out: Path) -> None:
         kept = self.kept(mask)
-        with self.path.open("rb") as source, out.open("wb") as target:
+        with self.opened() as source, written(out) as part, self.target(part, out) as target:
             for number, line in enumerate(source, 1):
                 if number < len(kept) and kept[number]:
-                    target.write(line if line.endswith(b"\n") else line + b"\n")
+                    target.write(line if line.endswith("\n") else line + "\n")
 
 
 class Csv(TextFile):
+    newline = ""
+
     def rows(self) -> Iterator[tuple[int, Any]]:
         """The line that a row ends on, and its fields; the first one is the header."""
         csv.field_size_limit(1 << 30)
-        with self.path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
+        with self.opened() as file:
             reader = csv.reader(file, strict=True)
             while True:
                 try:
@@ -116,8 +225,10 @@ class Csv(TextFile):
     def records(self) -> Iterator[tuple[int, Any]]:
         rows = self.rows()
         header: Any = next(rows, (0, []))[1]
+        if isinstance(header, Exception):
+            raise BadLine(f"{self.name}:1: {header}")
         if self.text not in header:
-            raise BadLine(f"{self.path}:1: there is no column {self.text!r}: {', '.join(header)}")
+            raise BadLine(f"{self.name}:1: {self.no_field('column', header).args[0]}")
         at, size = header.index(self.text), len(header)
         for line, row in rows:
             if not isinstance(row, Exception) and len(row) != size:
@@ -127,7 +238,7 @@ class Csv(TextFile):
 
     def write(self, mask: bytearray, out: Path) -> None:
         kept = self.kept(mask)
-        with out.open("w", encoding="utf-8", errors="surrogateescape", newline="") as file:
+        with written(out) as part, self.target(part, out) as file:
             writer = csv.writer(file)
             for number, (line, row) in enumerate(self.rows()):
                 if number == 0 or (
@@ -143,8 +254,9 @@ class Parquet(TextFile):
         set_memory_pool(system_memory_pool())  # the smallest
         file = parquet.ParquetFile(self.path, buffer_size=1 << 16, pre_buffer=False)
         if self.text not in file.schema_arrow.names:
-            names = ", ".join(file.schema_arrow.names)
-            raise BadLine(f"{self.path}: there is no column {self.text!r}: {names}")
+            raise BadLine(
+                f"{self.name}: {self.no_field('column', file.schema_arrow.names).args[0]}"
+            )
         yield file.schema_arrow
         yield from file.iter_batches(BATCH, columns=columns, use_threads=False)
 
@@ -164,20 +276,97 @@ class Parquet(TextFile):
         stays = self.kept(mask)[1:]
         batches = self._batches()
         at = 0
-        with parquet.ParquetWriter(out, next(batches), compression="zstd") as writer:
+        with (
+            written(out) as part,
+            parquet.ParquetWriter(part, next(batches), compression="zstd") as writer,
+        ):
             for batch in batches:
-                part = stays[at : at + len(batch)].ljust(len(batch), b"\0")
+                here = stays[at : at + len(batch)].ljust(len(batch), b"\0")
                 at += len(batch)
-                rest = batch.filter(arrow_mask(part))
-                writer.write_table(pyarrow.Table.from_batches([rest]))
+                writer.write_table(pyarrow.Table.from_batches([batch.filter(arrow_mask(here))]))
 
 
-KINDS = {".jsonl": JsonLines, ".ndjson": JsonLines, ".csv": Csv, ".parquet": Parquet}
+class Folder(TextFile):
+    """A directory whose files, at any depth, are a text each; hidden ones are left out."""
+
+    unit = "file"
+
+    def __init__(self, path: Path, text: str, skip_bad: bool, encoding: str | None) -> None:
+        super().__init__(path, text, skip_bad, encoding)
+        found = (Path(at) / name for at, _, names in os.walk(path) for name in names)
+        inside = (file.relative_to(path) for file in found if file.is_file())
+        self.files = sorted(f for f in inside if not any(p.startswith(".") for p in f.parts))
+        if not self.files:
+            raise ValueError(f"{path}: there are no files in this directory")
+
+    def place(self, number: int) -> Any:
+        return self.files[number]
+
+    def records(self) -> Iterator[tuple[int, Any]]:
+        for number, name in enumerate(self.files):
+            try:
+                with open_binary(self.path / name, "rb") as file:
+                    yield number, file.read().decode(self.encoding)
+            except UnicodeDecodeError as error:
+                yield number, ValueError(f"not {self.encoding}: {error.reason}")
+
+    def write(self, mask: bytearray, out: Path) -> None:
+        with written(out) as part:
+            for number, stays in zip(self.lines, mask, strict=True):
+                if stays:
+                    to = part / self.files[number]
+                    to.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copy2(self.path / self.files[number], to)
 
 
-def open_file(path: Path, text: str, skip_bad: bool) -> TextFile:
-    """Read a file by what its name ends on."""
-    kind = KINDS.get(path.suffix.lower())
-    if kind is None:
-        raise ValueError(f"{path}: a name ends on {', '.join(KINDS)}")
-    return kind(path, text, skip_bad)
+KINDS: dict[str, type[TextFile]] = {
+    ".jsonl": JsonLines,
+    ".ndjson": JsonLines,
+    ".csv": Csv,
+    ".parquet": Parquet,
+}
+
+
+def ending(path: Path) -> str:
+    """What the name ends on, without the compression: .jsonl of a.jsonl.gz."""
+    suffixes = [s.lower() for s in path.suffixes]
+    if suffixes and suffixes[-1] in COMPRESSED:
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""
+
+
+def kind_of(path: Path, form: str | None) -> type[TextFile]:
+    """The kind of a file: what was said, or what its name ends on; standard input is JSON lines."""
+    if form is None and path.is_dir():
+        return Folder
+    kind = KINDS.get("." + form if form else ".jsonl" if path == STANDARD else ending(path))
+    if kind is None or (kind is Parquet and path.suffix.lower() in COMPRESSED):
+        ends = ", ".join(KINDS)
+        raise ValueError(
+            f"{path}: a name ends on {ends}, all but the last also .gz or .zst; or say --format"
+        )
+    return kind
+
+
+@contextmanager
+def open_file(
+    path: Path,
+    text: str,
+    skip_bad: bool = False,
+    encoding: str | None = None,
+    form: str | None = None,
+) -> Iterator[TextFile]:
+    """Give a file by what its name ends on, a directory, or standard input, which is copied."""
+    kind = kind_of(path, form)
+    if path != STANDARD:
+        file = kind(path, text, skip_bad, encoding)
+        file.probe()
+        yield file
+        return
+    with tempfile.NamedTemporaryFile(prefix="neardup-") as copy:
+        shutil.copyfileobj(sys.stdin.buffer, copy)
+        copy.flush()
+        file = kind(Path(copy.name), text, skip_bad, encoding)
+        file.name = "standard input"
+        file.probe()
+        yield file

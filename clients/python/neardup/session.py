@@ -2,11 +2,23 @@
 
 import importlib
 import io
+import os
+import shlex
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from neardup.cluster import find_programs, private_cluster
+from neardup.errors import server_fields
+from neardup.sql import MISSING, SURROUNDINGS, literal
 
 DRIVERS = ("psycopg", "psycopg2", "pg8000.dbapi")
+NO_TRANSACTION = "25P01"
+NO_SERVER = (
+    "there is no server to do the work: give the DSN of a database with the extension (--dsn,"
+    " conn=), or install PostgreSQL's server programs (initdb) with the extension neardup"
+)
 
 
 class _Reader(io.RawIOBase):
@@ -32,26 +44,100 @@ class _Reader(io.RawIOBase):
 
 
 class Session:
-    """A connection of the caller's, or one of its own where a DSN is given."""
+    """A connection of the caller's, or one of its own to a DSN or a private server.
 
-    def __init__(self, conn: Any) -> None:
-        self.owned = isinstance(conn, str)
-        self.conn = connect(conn) if isinstance(conn, str) else conn
-        self.driver = type(self.conn).__module__.split(".")[0]
-        if self.driver not in ("psycopg", "psycopg2", "pg8000") or not hasattr(self.conn, "cursor"):
-            raise TypeError(
-                "a connection of psycopg, psycopg2 or pg8000.dbapi is needed, or a DSN, not "
-                + type(self.conn).__name__
+    All work is done in a transaction, or a savepoint of the caller's, that is rolled back at
+    the end, also after an error: tables, settings and locks are gone, and nothing is aborted.
+    """
+
+    def __init__(self, given: Any) -> None:
+        self.given, self.private = given, given is None
+        self.ours = ExitStack()  # what is to be closed
+        self.undo: tuple[str, ...] = ()
+
+    def __enter__(self) -> "Session":
+        try:
+            self.conn = self._open()
+            self.driver = type(self.conn).__module__.split(".")[0]
+            if (
+                self.driver not in ("psycopg", "psycopg2", "pg8000")
+                or not hasattr(self.conn, "cursor")
+                or hasattr(self.conn, "__aenter__")
+            ):
+                raise TypeError(
+                    "a connection of psycopg, psycopg2 or pg8000.dbapi is needed, one of SQLAlchemy"
+                    f" by these, or a DSN, not {type(self.given).__name__}"
+                )
+            self._begin()
+        except BaseException as error:
+            self.__exit__(type(error), error, None)
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: Any, trace: Any) -> None:
+        with self.ours:
+            if kind is not None and not issubclass(kind, Exception):
+                with suppress(Exception):
+                    self.conn.cancel()  # after Ctrl-C the server would go on
+            try:
+                for statement in self.undo:
+                    self.run(statement)
+            except Exception:
+                if kind is None:
+                    raise
+
+    def _open(self) -> Any:
+        """Return the driver's connection behind what was given."""
+        given = self.given
+        if given is None:
+            return self.ours.enter_context(private_connection())
+        if isinstance(given, str):
+            conn = connect(given)
+            self.ours.callback(conn.close)
+            return conn
+        if not type(given).__module__.startswith("sqlalchemy."):
+            return given
+        if hasattr(given, "raw_connection"):  # an engine
+            pooled = given.raw_connection()
+            self.ours.callback(pooled.close)
+        else:  # a connection, or a session, which has one
+            pooled = (
+                given.connection().connection if callable(given.connection) else given.connection
             )
+        return pooled.driver_connection
 
-    def close(self) -> None:
-        """Close a connection of its own."""
-        if self.owned:
-            self.conn.close()
+    def _begin(self) -> None:
+        """Begin what is rolled back at the end, in UTF-8 and with the extension in sight."""
+        try:
+            self.run("SAVEPOINT neardup")
+            self.undo = ("ROLLBACK TO SAVEPOINT neardup", "RELEASE SAVEPOINT neardup")
+        except Exception as error:
+            if (server_fields(error) or {}).get("state") != NO_TRANSACTION:
+                raise
+            self.run("BEGIN")
+            self.undo = ("ROLLBACK",)
+        found = self.run(SURROUNDINGS)
+        if not found:
+            raise LookupError(MISSING)
+        schema, is_visible, path, encoding = found[0]
+        if encoding != "UTF8":
+            self.run("SET LOCAL client_encoding = 'UTF8'")
+        if not is_visible:
+            path = f"{path}, {schema}" if path else schema
+            self.run(f"SELECT pg_catalog.set_config('search_path', {literal(path)}, true)")
+
+    def _cursor(self) -> Any:
+        """A cursor whose rows are tuples, whatever the caller's are."""
+        if self.driver == "psycopg":
+            return self.conn.cursor(row_factory=importlib.import_module("psycopg.rows").tuple_row)
+        if self.driver == "psycopg2":
+            extensions = importlib.import_module("psycopg2.extensions")
+            return self.conn.cursor(cursor_factory=extensions.cursor)
+        return self.conn.cursor()
 
     def run(self, statement: str) -> list[Any]:
         """Run a statement; returns its rows."""
-        cursor = self.conn.cursor()
+        cursor = self._cursor()
         cursor.execute(statement)
         rows = list(cursor.fetchall()) if cursor.description else []
         cursor.close()
@@ -76,7 +162,7 @@ class Session:
             raise
 
     def _copy_in(self, statement: str, chunks: Iterable[bytes]) -> None:
-        cursor = self.conn.cursor()
+        cursor = self._cursor()
         if self.driver == "psycopg":
             with cursor.copy(statement) as copy:
                 for chunk in chunks:
@@ -89,7 +175,7 @@ class Session:
 
     def copy_out(self, statement: str) -> bytes:
         """Run COPY ... TO STDOUT."""
-        cursor, out = self.conn.cursor(), io.BytesIO()
+        cursor, out = self._cursor(), io.BytesIO()
         if self.driver == "psycopg":
             with cursor.copy(statement) as copy:
                 for chunk in copy:
@@ -109,16 +195,51 @@ def connect(dsn: str) -> Any:
             driver = importlib.import_module(name)
         except ImportError:
             continue
-        if name != "pg8000.dbapi":
-            return driver.connect(dsn)
-        words = dict(word.split("=", 1) for word in dsn.split())
-        names = {"dbname": "database", "host": "host", "port": "port", "user": "user"}
-        options: dict[str, Any] = {names[key]: value for key, value in words.items()}
-        if options.get("host", "").startswith("/"):
-            port = options.pop("port", "5432")
-            options["unix_sock"] = f"{options.pop('host')}/.s.PGSQL.{port}"
-        return driver.connect(**options)
+        return driver.connect(**words(dsn)) if name == "pg8000.dbapi" else driver.connect(dsn)
     raise ImportError("no driver is installed; pip install 'neardup[psycopg]'")
+
+
+def words(dsn: str) -> dict[str, Any]:
+    """Read a DSN, or a URL, for pg8000, with the environment's defaults as libpq has them."""
+    if dsn.startswith(("postgresql://", "postgres://")):
+        url = urlsplit(dsn)
+        parts = {"host": url.hostname, "port": url.port, "user": url.username}
+        parts |= {"password": url.password, "dbname": url.path.removeprefix("/")}
+        given = {key: unquote(str(value)) for key, value in parts.items() if value}
+        given |= dict(parse_qsl(url.query))
+    else:
+        given = dict(word.split("=", 1) for word in shlex.split(dsn))
+    names = {"dbname": "database", "host": "host", "port": "port", "user": "user"}
+    options: dict[str, Any] = {}
+    for key, name in (names | {"password": "password"}).items():
+        value = given.get(key) or os.environ.get("PG" + name.upper())
+        if value:
+            options[name] = int(value) if key == "port" else value
+    if options.get("host", "").startswith("/"):
+        options["unix_sock"] = f"{options.pop('host')}/.s.PGSQL.{options.pop('port', 5432)}"
+    return options
+
+
+@contextmanager
+def private_connection() -> Iterator[Any]:
+    """Give a connection to a server with the extension that runs as long as the block.
+
+    What the environment says of other servers does not count.
+    """
+    programs = find_programs()
+    if programs is None:
+        raise RuntimeError(NO_SERVER)
+    with private_cluster(programs) as dsn:
+        told = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith("PG")}
+        try:
+            conn = connect(dsn)
+        finally:
+            os.environ.update(told)
+        try:
+            yield conn
+        finally:
+            with suppress(Exception):
+                conn.close()
 
 
 class Progress:

@@ -6,6 +6,7 @@ Functions are called with named arguments, so that nothing depends on their orde
 import re
 from dataclasses import dataclass
 from typing import Any
+from uuid import uuid4
 
 # The type, wherever the extension's schema is
 TYPE_OIDS = """
@@ -18,7 +19,16 @@ JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace
 WHERE e.extname = 'neardup'
 """
 
-MISSING = "extension neardup is not in this database: CREATE EXTENSION neardup"
+MISSING = "the database has no extension neardup: CREATE EXTENSION neardup"
+
+# The extension's schema, whether it is in the search path, that, and the client's encoding
+SURROUNDINGS = """
+SELECT pg_catalog.quote_ident(n.nspname), pg_catalog.pg_type_is_visible(t.oid),
+  pg_catalog.current_setting('search_path'), pg_catalog.current_setting('client_encoding')
+FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace
+JOIN pg_catalog.pg_type t ON t.typnamespace = n.oid AND t.typname = 'signature'
+WHERE e.extname = 'neardup'
+"""
 
 # Tables of the extension that may lie among the user's own: of no interest to migrations
 OWN_TABLES = ("neardup_recorded_versions",)
@@ -194,10 +204,15 @@ def _read_guard(row: Any) -> Guard | None:
     return Guard(column, float(threshold), mode, scope, tag, name, deferred)
 
 
-# Texts that are compared in a table of their own
+# Texts that are compared in tables of their own, which a rollback removes
 
-TEXTS_TABLE = "pg_temp.neardup_texts"
-UNLOGGED_TABLE = "public.neardup_texts"  # in a database of one's own: several processes read it
+
+def texts_table(name: str, private: bool) -> str:
+    """Name a table of texts as no other is named.
+
+    In a database of one's own it is not temporary, so that several processes read it.
+    """
+    return f"{'public' if private else 'pg_temp'}.neardup_{name}_{uuid4().hex}"
 
 
 def create_texts(table: str) -> str:
@@ -214,10 +229,20 @@ def group_rows(columns: str, query: str, threshold: float) -> str:
     )
 
 
-def text_pairs(table: str, maker: Maker, threshold: float) -> str:
-    """Write the query of all pairs of texts of a table."""
-    a, b = maker.sql("a.body"), maker.sql("b.body")
+def _near(maker: Maker, threshold: float) -> str:
+    return f"near_duplicate({maker.sql('a.body')}, {maker.sql('b.body')}, {float(threshold)!r})"
+
+
+def delete_near(table: str, others: str, maker: Maker, threshold: float) -> str:
+    """Write the statement that deletes texts that are near one of another table."""
+    return f"DELETE FROM {table} a USING {others} b WHERE {_near(maker, threshold)}"
+
+
+def text_pairs(table: str, others: str | None, maker: Maker, threshold: float) -> str:
+    """Write the query of all pairs of texts of a table, or of two."""
+    order = " AND a.id < b.id" if others is None else ""
     return (
-        f"SELECT a.id, b.id, similarity({a}, {b}) FROM {table} a JOIN {table} b"
-        f" ON near_duplicate({a}, {b}, {float(threshold)!r}) AND a.id < b.id ORDER BY a.id, b.id"
+        f"SELECT a.id, b.id, similarity({maker.sql('a.body')}, {maker.sql('b.body')})"
+        f" FROM {table} a JOIN {others or table} b ON {_near(maker, threshold)}{order}"
+        " ORDER BY a.id, b.id"
     )

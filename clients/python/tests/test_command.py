@@ -2,17 +2,22 @@
 
 import csv
 import glob
+import gzip
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 import pyarrow
 import pytest
-from conftest import TEXTS
+import zstandard
+from conftest import DSN, TEXTS, execute
 from pyarrow import parquet
 
+import neardup
 from neardup.__main__ import main
 
 BODIES = [TEXTS[0], TEXTS[1], "Indeed: " + TEXTS[0], None, TEXTS[2]]
@@ -81,7 +86,7 @@ def test_bad_lines(dsn, tmp_path, capsys):
     assert main([str(source), "-o", str(out), "--skip-bad", dsn]) == 0
     shown = capsys.readouterr()
     assert shown.out == "2 texts, 1 kept, 1 near-duplicates, 7 bad lines\n"
-    for number, reason in [(3, "not a JSON object"), (4, "there is no 'body'"), (5, "is no text"),
+    for number, reason in [(3, "not a JSON object"), (4, "there is no field 'body'; there are: n (--text NAME)"), (5, "is no text"),
                            (6, r"U+0000"), (7, "surrogates"), (10, "not JSON")]:  # fmt: skip
         assert any(f":{number}: " in s and reason in s for s in shown.err.splitlines()), reason
     assert out.read_text() == good + "\n"
@@ -96,7 +101,7 @@ def test_bad_csv(dsn, tmp_path, capsys):
     assert "2 texts, 2 kept, 0 near-duplicates, 3 bad lines" in capsys.readouterr().out
     assert out.read_text() == "n,body\n1,one text\n5,another text\n"
     assert main([str(source), "--text", "title", dsn]) == 1
-    assert "no column 'title': n, body" in capsys.readouterr().err
+    assert "in.csv:1: there is no column 'title'; there are: n, body (--text NAME)" in capsys.readouterr().err
 
 
 def test_mistakes(dsn, tmp_path, capsys, monkeypatch):
@@ -113,7 +118,7 @@ def test_mistakes(dsn, tmp_path, capsys, monkeypatch):
     assert "a name ends on .jsonl" in capsys.readouterr().err
     assert main([str(tmp_path / "none.jsonl"), dsn]) == 1
     assert "No such file" in capsys.readouterr().err
-    monkeypatch.setattr("neardup.__main__.find_programs", lambda: None)
+    monkeypatch.setattr("neardup.session.find_programs", lambda: None)
     assert main([str(source)]) == 1
     assert "--dsn" in capsys.readouterr().err
 
@@ -131,3 +136,146 @@ def test_a_server_of_its_own(tmp_path):
     assert [json.loads(line)["n"] for line in out.open()] == [0, 1, 3]
     assert glob.glob(environment["TMPDIR"] + "/*") == []
     os.rmdir(environment["TMPDIR"])
+
+
+def test_a_server_of_its_own_whatever_libpq_is_told(tmp_path):
+    source = write_jsonl(tmp_path / "in.jsonl")
+    told = {
+        "PGPORT": "6543", "PGHOST": "nowhere.invalid", "PGHOSTADDR": "192.0.2.1", "PGUSER": "nobody",
+        "PGDATABASE": "none", "PGSERVICE": "none", "PGPASSWORD": "x", "PGREQUIREPEER": "nobody",
+        "PGOPTIONS": "-c default_transaction_read_only=on", "PGTARGETSESSIONATTRS": "standby",
+        "PGREQUIREAUTH": "scram-sha-256", "PGCHANNELBINDING": "require", "PGCLIENTENCODING": "LATIN1",
+        "PGSSLMODE": "verify-full", "PGGSSENCMODE": "require",
+    }  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-m", "neardup", str(source)],
+        capture_output=True, text=True, check=False, env={**os.environ, **told},
+    )  # fmt: skip
+    assert (done.stdout, done.stderr) == ("5 texts, 3 kept, 2 near-duplicates\n", "")
+
+
+def test_a_wrong_field_is_said_before_a_server_starts(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("neardup.session.find_programs", lambda: pytest.fail("it looked for a server"))
+    source = tmp_path / "in.jsonl"
+    source.write_text('{"n": 1, "title": "a"}\n')
+    assert main([str(source)]) == 1
+    assert capsys.readouterr().err == (
+        f"neardup: {source}:1: there is no field 'body'; there are: n, title (--text NAME)\n")  # fmt: skip
+    assert main([str(source), "--skip-bad"]) == 1
+    parquet.write_table(pyarrow.table({"title": ["a"]}), tmp_path / "in.parquet")
+    for name in ("in.parquet", "none.jsonl", "none.txt"):
+        assert main([str(tmp_path / name)]) == 1
+    shown = capsys.readouterr().err
+    assert "there is no column 'body'; there are: title" in shown
+    assert "No such file" in shown
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    assert capsys.readouterr().out == f"neardup {neardup.__version__}\n"
+
+
+def test_no_extension(tmp_path, capsys):
+    assert main([str(write_jsonl(tmp_path / "in.jsonl")), f"--dsn={DSN} dbname=template1"]) == 1
+    assert "the database has no extension neardup: CREATE EXTENSION neardup" in capsys.readouterr().err
+
+
+def test_compressed(dsn, tmp_path, capsysbinary):
+    plain = write_jsonl(tmp_path / "in.jsonl").read_bytes()
+    (tmp_path / "in.jsonl.gz").write_bytes(gzip.compress(plain))
+    (tmp_path / "in.csv.zst").write_bytes(zstandard.compress(
+        b"n,body\n" + b"".join(b'%d,"%s"\n' % (n, (b or "").encode()) for n, b in enumerate(BODIES))))
+    for name, kind in (("in.jsonl.gz", ".jsonl.gz"), ("in.jsonl.gz", ".ndjson.zst"), ("in.csv.zst", ".csv")):
+        out = tmp_path / f"out{kind}"
+        assert main([str(tmp_path / name), "-o", str(out), dsn]) == 0
+        data = out.read_bytes()
+        opened = {"gz": gzip.decompress, "st": lambda d: zstandard.ZstdDecompressor().stream_reader(d).read(),
+                  "sv": bytes}[str(out)[-2:]](data)  # fmt: skip
+        numbers = [line[6:7] if line.startswith(b"{") else line[:1] for line in opened.splitlines()]
+        assert [n for n in numbers if n.isdigit()] == [b"0", b"1", b"3"]
+    assert sorted(p.name for p in tmp_path.iterdir() if p.name.startswith(".")) == []
+    capsysbinary.readouterr()
+
+
+def test_standard_input_and_output(dsn, tmp_path):
+    command = [sys.executable, "-m", "neardup", "-", "-o", "-", dsn]
+    text = "".join(json.dumps(r) + "\n" for r in RECORDS)
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
+    assert [json.loads(line)["n"] for line in done.stdout.splitlines()] == [0, 1, 3]
+    assert done.stderr == "5 texts, 3 kept, 2 near-duplicates\n"
+    done = subprocess.run([*command, "--format", "csv"], input="n,text\n1,a\n", capture_output=True, text=True, check=False)
+    assert "standard input:1: there is no column 'body'; there are: n, text" in done.stderr
+
+
+def test_encoding(dsn, tmp_path, capsys):
+    for encoding in ("latin-1", "utf-16"):
+        for name, text in (("a.jsonl", '{"body": "caf\u00e9 \u00fcber alles"}\n'), ("a.csv", "body\ncaf\u00e9 \u00fcber alles\n")):
+            source, out = tmp_path / name, tmp_path / ("out" + name)
+            source.write_bytes(text.encode(encoding))
+            assert main([str(source), "-o", str(out), "--encoding", encoding, dsn]) == 0
+            assert out.read_text(encoding=encoding) == text
+    (tmp_path / "b.jsonl").write_bytes('{"body": "caf\u00e9"}\n'.encode("latin-1"))
+    assert main([str(tmp_path / "b.jsonl"), dsn]) == 1
+    assert "b.jsonl:1: not JSON in utf-8" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main([str(tmp_path / "b.jsonl"), "--encoding", "klingon"])
+
+
+def test_directory(dsn, tmp_path, capsys):
+    texts = tmp_path / "texts"
+    (texts / "deep").mkdir(parents=True)
+    (texts / ".hidden").write_text(TEXTS[0])
+    (texts / "a.txt").write_text(TEXTS[0])
+    (texts / "b.txt").write_text(TEXTS[1])
+    (texts / "bad").write_bytes(b"caf\xe9")
+    (texts / "deep" / "c.txt.gz").write_bytes(gzip.compress(TEXTS[2].encode()))
+    out, groups = tmp_path / "out", tmp_path / "groups.csv"
+    assert main([str(texts), dsn]) == 1
+    assert "texts:bad: not utf-8" in capsys.readouterr().err
+    assert main([str(texts), "-o", str(out), "--groups", str(groups), "--skip-bad", dsn]) == 0
+    assert "3 texts, 2 kept, 1 near-duplicates, 1 bad files" in capsys.readouterr().out
+    assert sorted(str(p.relative_to(out)) for p in out.rglob("*")) == ["a.txt", "b.txt"]
+    rows = list(csv.DictReader(groups.open()))
+    assert [(r["file"], r["representative"]) for r in rows] == [("a.txt", "a.txt"), ("deep/c.txt.gz", "a.txt")]
+    with pytest.raises(SystemExit):
+        main([str(texts), "-o", str(out), dsn])
+
+
+def test_against(dsn, tmp_path, capsys):
+    source, other = write_jsonl(tmp_path / "in.jsonl"), tmp_path / "other.csv"
+    other.write_text(f'body\n"{TEXTS[2]}"\n')
+    out = tmp_path / "out.jsonl"
+    assert main([str(source), "-o", str(out), "--against", str(other), dsn]) == 0
+    assert [json.loads(line)["n"] for line in out.open()] == [1, 3]
+    assert "5 texts, 2 kept, 3 near-duplicates" in capsys.readouterr().out
+
+
+def test_interrupted(database, tmp_path):
+    """Ctrl-C, in a transaction that waits: a message, no file, and no query that goes on."""
+    source, out = write_jsonl(tmp_path / "in.jsonl"), tmp_path / "out.jsonl"
+    name = f"{database}_slow"
+    execute(DSN, f"CREATE DATABASE {name}")
+    execute(
+        f"dbname={name}", "CREATE EXTENSION neardup",
+        "CREATE FUNCTION near_duplicate_groups(query text, threshold numeric, OUT id int, OUT representative int)"
+        " RETURNS SETOF record LANGUAGE sql AS $$SELECT 1, 1 FROM pg_sleep(60)$$",
+    )  # fmt: skip
+    process = subprocess.Popen(
+        [sys.executable, "-m", "neardup", str(source), "-o", str(out), f"--dsn=dbname={name}"],
+        stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    activity = "SELECT count(*) FROM pg_stat_activity WHERE datname = %s AND wait_event = 'PgSleep'"
+
+    def waiting():
+        import psycopg
+
+        with psycopg.connect(DSN) as conn:
+            return conn.execute(activity, (name,)).fetchone()[0]
+
+    for _ in range(100):
+        if waiting():
+            break
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    shown = process.communicate(timeout=20)
+    assert shown == ("", "neardup: interrupted: nothing was written, the query was cancelled\n")
+    assert (process.returncode, out.exists(), waiting()) == (130, False, 0)
+    execute(DSN, f"DROP DATABASE {name} WITH (FORCE)")

@@ -9,9 +9,10 @@ import pandas
 import polars
 import psycopg
 import psycopg2
+import psycopg2.extras
 import pyarrow
 import pytest
-from conftest import TEXTS
+from conftest import TEXTS, execute
 from test_drivers import connect_pg8000
 
 from neardup import frames
@@ -124,7 +125,124 @@ def test_other_mistakes(conn, frame):
         frames.dedupe(frame, keep="best", conn=conn)
     conn.rollback()
     with pytest.raises(TypeError, match="frame of pandas"):
-        frames.dedupe([], conn=conn)
+        frames.dedupe(7, conn=conn)
     conn.rollback()
     with pytest.raises(TypeError, match="connection of psycopg"):
         frames.dedupe(frame, conn=os)
+
+
+WRONG = "no column 'text'; the columns are n, body"
+
+
+def test_mistakes_leave_the_connection_as_it_was(database, frame):
+    """A wrong column, keep or threshold, an interruption: nothing is left, nothing is aborted."""
+    for connect in (psycopg.connect, psycopg2.connect):
+        for autocommit in (True, False):
+            with closing(connect(f"dbname={database}")) as conn:
+                conn.autocommit = autocommit
+                cursor = conn.cursor()
+                cursor.execute("CREATE TEMPORARY TABLE of_the_caller (a int)")
+                for how, error in (
+                    ({"text": "text"}, (LookupError, WRONG)),
+                    ({"keep": "best"}, (ValueError, "first, last, longest, shortest")),
+                    ({"threshold": 80}, (ValueError, "threshold 80 ")),
+                    ({"kk": 2}, (Exception, "kk")),
+                ):
+                    with pytest.raises(error[0], match=error[1]):
+                        frames.dedupe(frame, conn=conn, **how)
+                    assert rows(frames.dedupe(frame, conn=conn))["n"] == [0, 1, 2, 5, 6]
+                cursor.execute("SELECT count(*) FROM of_the_caller")
+                cursor.execute("SELECT relname FROM pg_class WHERE relname ~ '^neardup_(texts|others)'")
+                assert cursor.fetchall() == []
+
+
+def test_the_settings_of_the_caller(database, frame, monkeypatch):
+    """Another encoding, a search path without the extension, rows as dictionaries."""
+    name = f"{database}_nd"
+    execute("", f"CREATE DATABASE {name}")
+    execute(f"dbname={name}", "CREATE SCHEMA nd", "CREATE EXTENSION neardup SCHEMA nd")
+    monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
+    frame = type(frame)({"n": [0, 1], "body": ["ein Wört", "ein Wort"]}) if not isinstance(
+        frame, pyarrow.Table) else pyarrow.table({"n": [0, 1], "body": ["ein Wört", "ein Wort"]})
+    with psycopg.connect(f"dbname={name}", row_factory=psycopg.rows.dict_row) as conn:
+        assert rows(frames.dedupe(frame, threshold=1, k=1, conn=conn))["n"] == [0, 1]
+        assert rows(frames.groups(frame, k=1, conn=conn))["group"] == [1, 2]
+        assert conn.execute("SHOW client_encoding").fetchone() == {"client_encoding": "LATIN1"}
+        assert conn.execute("SHOW search_path").fetchone() == {"search_path": '"$user", public'}
+    with closing(psycopg2.connect(dbname=name, cursor_factory=psycopg2.extras.RealDictCursor)) as conn:
+        assert rows(frames.groups(frame, k=1, conn=conn))["group"] == [1, 2]
+    execute(f"dbname={name}", "DROP EXTENSION neardup")
+    with pytest.raises(LookupError, match="the database has no extension neardup: CREATE EXTENSION"):
+        frames.dedupe(frame, conn=f"dbname={name}")
+    execute("", f"DROP DATABASE {name}")
+
+
+def test_no_rows_keep_their_columns(conn):
+    for make in MAKE.values():
+        frame = make({"n": [1], "body": ["a"]})[:0]
+        for none in (frames.dedupe(frame, conn=conn), frames.dedupe(make({"n": [1], "body": ["a"]}), conn=conn)[:0]):
+            assert list(rows(none)) == ["n", "body"]
+
+
+def test_columns_lists_and_lazy_frames(conn):
+    """What is given comes back, of its kind."""
+    kept = [TEXTS[0], None, TEXTS[1], "", ""]
+    for given, listed in (
+        (BODIES, list), (tuple(BODIES), list),
+        (pandas.Series(BODIES), lambda s: [None if pandas.isna(v) else v for v in s]),
+        (polars.Series(BODIES), list), (polars.DataFrame({"body": BODIES}).lazy(), lambda f: f.collect()["body"].to_list()),
+        (pyarrow.array(BODIES), lambda a: a.to_pylist()), (pyarrow.chunked_array([BODIES]), lambda a: a.to_pylist()),
+        (pyarrow.record_batch([BODIES], ["body"]), lambda b: b.column(0).to_pylist()),
+    ):  # fmt: skip
+        found = frames.dedupe(given, conn=conn)
+        assert type(found) is type(given)
+        assert listed(found) == kept
+    assert frames.groups(BODIES, conn=conn)[3][:3] == (3, 1, 0)
+    assert [(p.a, p.b) for p in frames.pairs(BODIES, conn=conn)] == [(0, 3), (0, 4), (3, 4)]
+    assert frames.dedupe([], conn=conn) == []
+    two = pandas.DataFrame([["a", "b"]], columns=["body", "body"])
+    with pytest.raises(LookupError, match="2 columns 'body'"):
+        frames.dedupe(two, conn=conn)
+
+
+def test_against(conn, frame):
+    """Rows that are near the other's go, also where only a member of its groups is near."""
+    assert rows(frames.dedupe(frame, against=[TEXTS[2], TEXTS[1]], conn=conn))["n"] == [1, 5, 6]
+    other = [" ".join(f"w{n}" for n in range(at, at + 40)) for at in (0, 3)]
+    near_second_only = " ".join(f"w{n}" for n in range(6, 46))
+    assert frames.dedupe([near_second_only, "x y z"], against=other, conn=conn) == ["x y z"]
+    found = rows(frames.pairs(frame, against=[TEXTS[2]], conn=conn))
+    assert list(zip(found["a"], found["b"], strict=True)) == [(0, 0), (3, 0), (4, 0)]
+
+
+def test_sqlalchemy(database, frame):
+    from sqlalchemy import create_engine, text
+    from sqlalchemy.orm import Session
+
+    for driver in ("psycopg", "psycopg2"):
+        engine = create_engine(f"postgresql+{driver}:///{database}")
+        assert rows(frames.dedupe(frame, conn=engine))["n"] == [0, 1, 2, 5, 6]
+        with engine.connect() as connection:
+            connection.execute(text("CREATE TEMPORARY TABLE t (a int)"))
+            assert rows(frames.dedupe(frame, conn=connection))["n"] == [0, 1, 2, 5, 6]
+            with pytest.raises(LookupError):
+                frames.dedupe(frame, text="none", conn=connection)
+            connection.execute(text("TABLE t"))
+        with Session(engine) as session:
+            assert rows(frames.dedupe(frame, conn=session))["n"] == [0, 1, 2, 5, 6]
+        engine.dispose()
+
+
+def test_a_server_of_its_own(monkeypatch):
+    monkeypatch.setenv("PGPORT", "1")
+    assert frames.dedupe(BODIES) == [TEXTS[0], None, TEXTS[1], "", ""]
+    assert os.environ["PGPORT"] == "1"
+
+
+def test_dsns():
+    from neardup.session import words
+
+    assert words("host=/tmp/x port=7 user=u dbname='a b'") == {
+        "user": "u", "database": "a b", "unix_sock": "/tmp/x/.s.PGSQL.7"}  # fmt: skip
+    assert words("postgresql://u:p%20w@h:7/d") == {
+        "user": "u", "password": "p w", "host": "h", "port": 7, "database": "d"}  # fmt: skip

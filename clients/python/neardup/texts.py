@@ -1,0 +1,139 @@
+"""Texts in a table of their own, for as long as a block runs."""
+
+import struct
+from collections.abc import Iterable, Iterator
+from itertools import count
+from typing import Any
+
+from neardup import sql
+from neardup.session import Progress, Session
+
+SIGNATURE = b"PGCOPY\n\xff\r\n\0" + bytes(8)  # what a binary COPY begins with
+ROW = struct.Struct("!hiiI")  # two fields; the first is an int of four bytes; size of the second
+NULL_ROW = struct.Struct("!hiii")
+CHUNK = 1 << 18
+ORDERS = {
+    "first": "id",
+    "last": "id DESC",
+    "longest": "length(body) DESC, id",
+    "shortest": "length(body), id",
+}
+
+
+class Texts:
+    """Texts, and those of a second source, in tables that are gone when the block ends.
+
+    All that can be wrong with the arguments is said before a server is asked.
+    """
+
+    def __init__(
+        self,
+        conn: Any,
+        texts: Iterable[str | None],
+        threshold: float = 0.8,
+        keep: str = "first",
+        progress: bool | None = None,
+        total: int | None = None,
+        against: Iterable[str | None] | None = None,
+        **how: Any,
+    ) -> None:
+        if keep not in ORDERS:
+            raise ValueError(f"keep is one of {', '.join(ORDERS)}, not {keep!r}")
+        if not 0 < threshold <= 1:
+            raise ValueError(f"threshold {threshold} is not above 0 and at most 1")
+        self.threshold, self.order = threshold, ORDERS[keep]
+        self.progress = Progress(progress)
+        self.maker = sql.Maker.of(**how)
+        self.texts, self.total, self.against = texts, total, against
+        self.rows = 0
+        self.session = Session(conn)
+
+    def __enter__(self) -> "Texts":
+        self.session.__enter__()
+        try:
+            self.table = self._copy("texts", self.texts)
+            if self.against is not None:
+                rows = self.rows
+                self.others = self._copy("others", self.against)
+                self.rows = rows
+        except BaseException as error:
+            self.session.__exit__(type(error), error, None)
+            raise
+        return self
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        self.session.__exit__(kind, error, trace)
+
+    def _copy(self, name: str, texts: Iterable[str | None]) -> str:
+        """Make a table of texts; return its name."""
+        table = sql.texts_table(name, self.session.private)
+        self.session.run(sql.create_texts(table))
+        with self.progress.bar("copy", self.total if name == "texts" else None) as done:
+            copy = f"COPY {table} FROM STDIN (FORMAT binary)"
+            self.session.copy_in(copy, self._encode(texts, done))
+        return table
+
+    def _encode(self, texts: Iterable[str | None], done: Any) -> Iterator[bytes]:
+        out = bytearray(SIGNATURE)
+        number = reported = 0
+        for number, text in zip(count(1), texts):
+            if text is None:
+                out += NULL_ROW.pack(2, 4, number - 1, -1)
+            else:
+                data = encode(text, number - 1)
+                out += ROW.pack(2, 4, number - 1, len(data)) + data
+            if len(out) > CHUNK:
+                yield bytes(out)
+                out.clear()
+                done(number - reported)
+                reported = number
+        self.rows = number
+        yield bytes(out) + b"\xff\xff"
+        done(number - reported)
+
+    def _groups(self, columns: str) -> str:
+        """Write the query of the groups, once rows near the others are gone."""
+        if self.against is not None:
+            self.session.run(sql.delete_near(self.table, self.others, self.maker, self.threshold))
+        query = f"SELECT id, {self.maker.sql('body')} FROM {self.table} ORDER BY {self.order}"
+        return sql.group_rows(columns, query, self.threshold)
+
+    def kept(self) -> bytearray:
+        """One byte a row: 1 if it stays."""
+        query = self._groups("id::int") + " WHERE id = representative"
+        with self.progress.bar("search", self.rows) as done:
+            data = self.session.copy_out(f"COPY ({query}) TO STDOUT (FORMAT binary)")
+            done(self.rows)
+        mask = bytearray(self.rows)
+        for _, _, row in struct.iter_unpack("!hii", data[len(SIGNATURE) : -2]):
+            mask[row] = 1
+        return mask
+
+    def groups(self) -> list[Any]:
+        """Rows (number, group, representative, similarity, size), by number."""
+        columns = "id, group_id, representative, similarity, size"
+        return self._search(self._groups(columns) + " ORDER BY id")
+
+    def pairs(self) -> list[Any]:
+        """Rows (a, b, similarity) of all pairs, b of the other source if there is one."""
+        other = None if self.against is None else self.others
+        return self._search(sql.text_pairs(self.table, other, self.maker, self.threshold))
+
+    def _search(self, query: str) -> list[Any]:
+        with self.progress.bar("search", self.rows) as done:
+            rows = self.session.run(query)
+            done(self.rows)
+        return rows
+
+
+def encode(text: Any, row: int) -> bytes:
+    """Return a text as the server takes it, or say which row cannot be stored, and why."""
+    if not isinstance(text, str):
+        raise TypeError(f"row {row}: a text is needed, not {type(text).__name__}")
+    try:
+        data = text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"row {row}: {error}") from None
+    if b"\0" in data:
+        raise ValueError(f"row {row}: a text of PostgreSQL has no character U+0000")
+    return data
