@@ -179,14 +179,14 @@ BEGIN
     END IF;
     PERFORM @extschema@._library_require_current(g.library_id) FROM (SELECT DISTINCT library_id FROM gone) g;
     INSERT INTO @extschema@.library_change (library_id, documents, words, gone)
-    SELECT id, -documents, -length(words), CASE method WHEN 'top_words' THEN words END
+    SELECT id, -documents, -(lexicon_describe(words)).length, CASE method WHEN 'top_words' THEN words END
     FROM (SELECT l.id, l.method, count(*) AS documents, lexicon_agg(g.body, l.analysis) AS words
           FROM gone g JOIN @extschema@.library l ON l.id = g.library_id GROUP BY l.id) AS s;
     DELETE FROM @extschema@.library_signature s USING gone g
     WHERE s.library_id = g.library_id AND s.document_id = g.id;
     IF TG_OP = 'UPDATE' THEN
         INSERT INTO @extschema@.library_change (library_id, documents, words, indexed, come)
-        SELECT id, documents, length(words), indexed, CASE method WHEN 'top_words' THEN words END
+        SELECT id, documents, (lexicon_describe(words)).length, indexed, CASE method WHEN 'top_words' THEN words END
         FROM (SELECT l.id, l.method, count(*) AS documents, max(c.indexed) AS indexed,
                      lexicon_agg(c.body, l.analysis) AS words
               FROM come c JOIN @extschema@.library l ON l.id = c.library_id GROUP BY l.id) AS s;
@@ -327,7 +327,7 @@ BEGIN
             USING ERRCODE = 'invalid_parameter_value', HINT = 'Methods are shingles and top_words.';
     END IF;
     -- raise an error for an unknown analysis, one that is not of words, and an invalid threshold
-    PERFORM length(lexicon_agg(''::text, library_create.analysis)), shingles(''::text, library_create.analysis);
+    PERFORM lexicon_agg(''::text, library_create.analysis), shingles(''::text, library_create.analysis);
     PERFORM near_duplicate(one, one, library_create.threshold, 'jaccard'::text)
     FROM signature_from('{}'::bigint[]) AS one;
     INSERT INTO @extschema@.library (name, address, method, analysis, threshold)
@@ -447,7 +447,7 @@ BEGIN
                        lexicon_agg(d.body, l.analysis) AS words
                 FROM document d JOIN @extschema@.library l ON l.id = d.library_id GROUP BY l.id)
     INSERT INTO @extschema@.library_change (library_id, documents, words, indexed, come)
-    SELECT id, documents, length(words), indexed, CASE method WHEN 'top_words' THEN words END FROM counted;
+    SELECT id, documents, (lexicon_describe(words)).length, indexed, CASE method WHEN 'top_words' THEN words END FROM counted;
 END $$;
 COMMENT ON FUNCTION @extschema@._library_index_entries(bigint[]) IS 'indexes entries of the queue';
 
@@ -589,7 +589,7 @@ BEGIN
         PERFORM @extschema@._library_sum_changes(number);
     END IF;
     SELECT (SELECT sum(c.documents) FROM @extschema@.library_change c WHERE c.library_id = number),
-           coalesce(documents(l.statistics), 0)
+           coalesce((lexicon_describe(l.statistics)).documents, 0)
     INTO counted, known
     FROM @extschema@.library l
     WHERE l.id = number AND l.method = 'top_words'

@@ -12,7 +12,7 @@ CREATE TABLE collection AS SELECT lexicon_agg(body) AS words FROM docs;
 CREATE TABLE statements (name text, statement text);
 INSERT INTO statements VALUES
   ('shingles', 'SELECT count(shingles(body)) FROM docs'),
-  ('lexicon_agg', 'SELECT documents(lexicon_agg(body)) FROM docs'),
+  ('lexicon_agg', 'SELECT (lexicon_describe(lexicon_agg(body))).documents FROM docs'),
   ('tf-ridf', $$SELECT count(top_words(body, words, 6, 'tf-ridf'))
                 FROM docs, collection$$),
   ('ts_stat', $$SELECT count(*) FROM ts_stat(

@@ -54,7 +54,7 @@ SELECT m FROM documents, own_words, LATERAL (VALUES
     (text_hash(body)), (sentence_pairs(body)), (long_sentences(body)), (top_words(body, 3)),
     (weighted_words(body)), (heavy_sentences(body, words)), (imatch(body, words, 3, 1)),
     (fuzzy_fingerprint(body, words))) v(m)
-WHERE words(words) > 10;
+WHERE (lexicon_describe(words)).words > 10;
 CREATE TABLE distinct_good AS SELECT DISTINCT sig FROM good WHERE sig IS NOT NULL;
 CREATE INDEX ON distinct_good (making(sig));
 
@@ -265,16 +265,16 @@ DECLARE
 BEGIN
     IF l::text::lexicon <> l THEN RETURN 'text form'; END IF;
     IF l::bytea::lexicon <> l THEN RETURN 'bytes'; END IF;
-    IF lexicon_describe(l) IS NULL OR documents(l) < 0 OR length(l) < 0 THEN RETURN 'describe'; END IF;
-    IF words(l) <> (SELECT count(*) FROM lexicon_words(l)) THEN RETURN 'words'; END IF;
+    IF lexicon_describe(l) IS NULL OR (lexicon_describe(l)).documents < 0 OR (lexicon_describe(l)).length < 0 THEN RETURN 'describe'; END IF;
+    IF (lexicon_describe(l)).words <> (SELECT count(*) FROM lexicon_words(l)) THEN RETURN 'words'; END IF;
     SELECT body INTO d FROM documents ORDER BY body DESC LIMIT 1;
     FOR i IN 1 .. 12 LOOP
         BEGIN
             CASE i
                 -- counts stay at the greatest
-                WHEN 1 THEN IF l + l - l <> l AND df_error(l) + cf_error(l) = 0 AND length(l) < 2147483648 THEN RETURN 'sum'; END IF;
+                WHEN 1 THEN IF l + l - l <> l AND (lexicon_describe(l)).df_error + (lexicon_describe(l)).cf_error = 0 AND (lexicon_describe(l)).length < 2147483648 THEN RETURN 'sum'; END IF;
                 WHEN 2 THEN PERFORM lexicon_trim(l, 2), l - l;
-                WHEN 3 THEN PERFORM df(l, 'rose'), cf(l, 'rose'), idf(l, 'rose'), ridf(l, 'rose'), df_error(l), cf_error(l);
+                WHEN 3 THEN PERFORM (lexicon_word(l, 'rose')).df, (lexicon_word(l, 'rose')).cf, (lexicon_word(l, 'rose')).idf, (lexicon_word(l, 'rose')).ridf, (lexicon_describe(l)).df_error, (lexicon_describe(l)).cf_error;
                 WHEN 4 THEN PERFORM word_statistics(d, l);
                 WHEN 5 THEN PERFORM top_words(d, l), top_words(d, l, 2, 'tf-ridf');
                 WHEN 6 THEN PERFORM heavy_sentences(d, l);
@@ -347,7 +347,7 @@ BEGIN
                 WHEN 3 THEN PERFORM long_sentences(d, analysis => a), text_hash(d, a), sentence_pairs(d, a);
                 WHEN 4 THEN PERFORM top_words(d, 3, a), weighted_words(d, a);
                 WHEN 5 THEN PERFORM shared_passages(d, d, 2, 1, a), coverage(d, d, 1, analysis => a), copied_cases(d, d, 'edited', 0, 0, a);
-                ELSE PERFORM words(lexicon_agg(d, a)), weighted_shingles(d, shingle_lexicon_agg(d, a));
+                ELSE PERFORM (lexicon_describe(lexicon_agg(d, a))).words, weighted_shingles(d, shingle_lexicon_agg(d, a));
             END CASE;
         EXCEPTION WHEN OTHERS THEN
             IF NOT allowed(SQLSTATE) THEN RETURN 'use ' || i || ': ' || SQLERRM; END IF;
@@ -428,7 +428,7 @@ BEGIN
         shingles('english'::regconfig, d), neardup_words(d, 'html');
     PERFORM heavy_sentences(d, words), imatch(d, words), fuzzy_fingerprint(d, words), identity(d, d, words),
         weighted_words(d, words), top_words(d, words)
-    FROM own_words WHERE documents(words) > 0;
+    FROM own_words WHERE (lexicon_describe(words)).documents > 0;
     SELECT max(found_here) INTO found
     FROM (SELECT coalesce(check_passages(body, d, '', 1, 0), check_passages(body, d, 'html k=2', 3, 4),
                           check_passages(body, d, 'english stop', 8, 8), check_passages(body, d, 'hyphens=join', 2, 2)) AS found_here FROM documents) p;

@@ -80,7 +80,7 @@ SELECT translate(highlight(a, b, analysis => 'hyphens=join', min_words => 5), U&
 SELECT count(*) AS as_it_stands FROM divided, shared_passages(a, b, min_words => 10);
 
 -- Statistics keep the option
-SELECT lexicon_describe(l), l::text::lexicon = l AS text, l::bytea::lexicon = l AS bytes, df(l, 'committee') AS committee, df(l, 'geneva') AS geneva
+SELECT lexicon_describe(l), l::text::lexicon = l AS text, l::bytea::lexicon = l AS bytes, (lexicon_word(l, 'committee')).df AS committee, (lexicon_word(l, 'geneva')).df AS geneva
 FROM (SELECT lexicon_agg(a, 'hyphens=join') AS l FROM divided) t;
 SELECT lexicon_describe(lexicon_agg(a, 'html english hyphens=join')) FROM divided;
 SELECT weighted_words(a, l, 'tf') = weighted_words(joined(a), l, 'tf') AS same

@@ -56,10 +56,10 @@ CREATE FUNCTION chosen(body text, lexicon, kind text) RETURNS text LANGUAGE sql 
         SELECT s.*, rank() OVER (ORDER BY round((CASE kind
             WHEN 'tf' THEN tf
             WHEN 'tf-idf' THEN tf * idf
-            WHEN 'bm25' THEN tf / (2 * (0.25 + 0.75 * dl * documents($2) / length($2)) + tf)
-                             * greatest(0, ln((documents($2) - df + 0.5) / (df + 0.5)))
-            WHEN 'bm25 k1=1.2 b=0.5 floor=3' THEN tf / (1.2 * (0.5 + 0.5 * dl * documents($2) / length($2)) + tf)
-                             * greatest(3, ln((documents($2) - df + 0.5) / (df + 0.5)))
+            WHEN 'bm25' THEN tf / (2 * (0.25 + 0.75 * dl * (lexicon_describe($2)).documents / (lexicon_describe($2)).length) + tf)
+                             * greatest(0, ln(((lexicon_describe($2)).documents - df + 0.5) / (df + 0.5)))
+            WHEN 'bm25 k1=1.2 b=0.5 floor=3' THEN tf / (1.2 * (0.5 + 0.5 * dl * (lexicon_describe($2)).documents / (lexicon_describe($2)).length) + tf)
+                             * greatest(3, ln(((lexicon_describe($2)).documents - df + 0.5) / (df + 0.5)))
             WHEN 'ntf-idf' THEN (0.5 + 0.5 * tf / tf_max) * idf
             WHEN 'tf-ridf' THEN (0.5 + 0.5 * tf / tf_max) * ridf
             END)::numeric, 9) DESC) AS rank
@@ -110,7 +110,7 @@ FROM stats, corpus;
 -- I-Match: the set of the words of middling rarity, idf / log N
 CREATE FUNCTION middling(body text, lexicon, low float8, high float8) RETURNS text LANGUAGE sql AS $$
     SELECT string_agg(word, ' ' ORDER BY word DESC) FROM word_statistics(body, $2)
-    WHERE idf / ln(documents($2)) BETWEEN low AND high
+    WHERE idf / ln((lexicon_describe($2)).documents) BETWEEN low AND high
 $$;
 SELECT low, high, count(imatch) AS signatures,
        count(*) FILTER (WHERE imatch IS DISTINCT FROM imatch(middling(body, lexicon, low, high), lexicon, low => low, high => high)) AS wrong,
@@ -310,12 +310,12 @@ FROM stats, generate_series(1, 5) v,
      LATERAL (SELECT coalesce(sum(CASE v WHEN 1 THEN ln(n / df) WHEN 2 THEN ln(1 + n / df) WHEN 3 THEN ln(1 + n / df) * (tf + tf2)
                            WHEN 4 THEN ln(n / df) ELSE n / df END / (1 + abs(tf - tf2))), 0)
                      / (1 + CASE v WHEN 1 THEN diff ELSE ln(1 + diff) END) AS oracle
-              FROM (SELECT x.tf, y.tf AS tf2, x.df, documents(lexicon)::float8 AS n
+              FROM (SELECT x.tf, y.tf AS tf2, x.df, (lexicon_describe(lexicon)).documents::float8 AS n
                     FROM word_statistics(a, lexicon) x JOIN word_statistics(b, lexicon) y USING (word)) s
               RIGHT JOIN (SELECT abs(cardinality(string_to_array(a, ' ')) - cardinality(string_to_array(b, ' ')))::float8 AS diff) d ON true
               GROUP BY diff) o
 GROUP BY v ORDER BY v;
-SELECT identity('unknown word', 'word unknown', lexicon) = 2 * documents(lexicon) AS as_rare_as_can_be,
+SELECT identity('unknown word', 'word unknown', lexicon) = 2 * (lexicon_describe(lexicon)).documents AS as_rare_as_can_be,
        identity('simple'::regconfig, 'w1', 'w2', l) AS nothing_shared
 FROM stats, (SELECT lexicon_agg('simple'::regconfig, 'w1') AS l) c;
 SELECT identity('a', 'b', lexicon, 6) FROM stats;

@@ -8,11 +8,10 @@ INSERT INTO rose VALUES (1, 'A rose is a rose is a rose'), (2, 'a flower'),
 
 -- All documents count but NULL
 SELECT lexicon_agg(body) AS lexicon FROM rose;
-SELECT lexicon_describe(lexicon_agg(body)), documents(lexicon_agg(body)),
-       words(lexicon_agg(body)), length(lexicon_agg(body)),
-       df_error(lexicon_agg(body)), cf_error(lexicon_agg(body)) FROM rose;
+SELECT (lexicon_describe(lexicon_agg(body))).* FROM rose;
 SELECT lexicon_describe(lexicon_agg(body, 'english stop html')) FROM rose;
-SELECT lexicon_describe(lexicon_agg('pg_catalog.english'::regconfig, body)) ~ '^lexicon\[config=[0-9a-f]{8}\]: 4 documents, 6 words, 3 of them distinct, exact$' AS configured FROM rose;
+SELECT analysis ~ '^config=[0-9a-f]{8}$' AS configured, documents, words, length, df_error, cf_error
+FROM (SELECT (lexicon_describe(lexicon_agg('pg_catalog.english'::regconfig, body))).* FROM rose) d;
 SELECT lexicon_agg(body) IS NULL AS none FROM rose WHERE body IS NULL;
 
 -- df and cf of a word, idf = log(N/df), ridf = idf + log(1 - exp(-cf/N))
@@ -27,10 +26,10 @@ FROM (SELECT string_agg('w' || i * i % n, ' ' ORDER BY i) AS doc FROM generate_s
      LATERAL (SELECT word, tf, row_number() OVER () AS n FROM word_statistics(doc, (SELECT lexicon_agg(body) FROM rose))) w
      FULL JOIN LATERAL (SELECT word, count(*)::int AS tf, row_number() OVER (ORDER BY min(place)) AS n
                         FROM string_to_table(doc, ' ') WITH ORDINALITY t (word, place) GROUP BY word) o USING (word);
-SELECT df(lexicon, 'ROSE'), cf(lexicon, 'rose'), df(lexicon, 'tulip'), cf(lexicon, 'tulip'),
-       idf(lexicon, 'tulip'), ridf(lexicon, 'tulip'), df(lexicon, '?!')
-FROM (SELECT lexicon_agg(body) AS lexicon FROM rose) l;
-SELECT df(lexicon, 'rose'), df(lexicon, 'the')
+SELECT word, w.*
+FROM (SELECT lexicon_agg(body) AS lexicon FROM rose) l, unnest('{ROSE,rose,flower,tulip,?!,NULL}'::text[]) word,
+     lexicon_word(lexicon, word) w;
+SELECT (lexicon_word(lexicon, 'rose')).df, (lexicon_word(lexicon, 'the')).df
 FROM (SELECT lexicon_agg(body, 'english stop') AS lexicon FROM rose) l;
 SELECT count(*), sum(w.df), sum(w.cf)
 FROM rose, lexicon_words((SELECT lexicon_agg(body) FROM rose)) w WHERE id = 1;
@@ -44,8 +43,8 @@ SELECT word, count(DISTINCT id) AS df, count(*) AS cf
 FROM corpus, unnest(neardup_words(body)) word GROUP BY word;
 CREATE TABLE stats AS SELECT lexicon_agg(body) AS lexicon FROM corpus;
 SELECT count(*) AS words,
-       count(*) FILTER (WHERE df(lexicon, word) <> df OR cf(lexicon, word) <> cf) AS wrong,
-       count(*) = min(words(lexicon)) AND sum(cf) = min(length(lexicon)) AS complete
+       count(*) FILTER (WHERE (lexicon_word(lexicon, word)).df <> df OR (lexicon_word(lexicon, word)).cf <> cf) AS wrong,
+       count(*) = min((lexicon_describe(lexicon)).words) AND sum(cf) = min((lexicon_describe(lexicon)).length) AS complete
 FROM counted, stats;
 
 -- Sums, in any order and any parts, are the same as counting all at once
@@ -56,7 +55,7 @@ FROM stats, (SELECT lexicon_agg(body) l FROM corpus WHERE id % 3 = 0) a,
      (SELECT lexicon_agg(body) l FROM corpus WHERE id % 3 <> 0) b;
 SELECT lexicon_agg(l) = (SELECT lexicon FROM stats) AS same
 FROM (SELECT lexicon_agg(body) l FROM corpus GROUP BY id % 7) parts;
-SELECT count(*) AS groups, sum(documents(l)) AS documents
+SELECT count(*) AS groups, sum((lexicon_describe(l)).documents) AS documents
 FROM (SELECT lexicon_agg(body) l FROM corpus GROUP BY id % 7) parts;
 
 -- ... and so are the parts of parallel workers
@@ -68,31 +67,31 @@ SET LOCAL max_parallel_workers_per_gather = 2;
 EXPLAIN (COSTS OFF) SELECT lexicon_agg(body, '', 100) FROM corpus;
 SELECT lexicon_agg(body) = (SELECT lexicon FROM stats) AS same FROM corpus;
 SELECT lexicon_agg('simple'::regconfig, body, 2000) = lexicon_agg('simple'::regconfig, body) AS same FROM corpus;
-SELECT words(lexicon_agg(body, '', 20)) <= 20 AS bounded FROM corpus;
+SELECT (lexicon_describe(lexicon_agg(body, '', 20))).words <= 20 AS bounded FROM corpus;
 COMMIT;
 
 -- The bound on the number of words: no count is off by more than the given error
-SELECT max AS max_words, words(l) <= max AS bounded, df_error(l) > 0 AS lossy,
-       documents(l), length(l),
+SELECT max AS max_words, (lexicon_describe(l)).words <= max AS bounded, (lexicon_describe(l)).df_error > 0 AS lossy,
+       (lexicon_describe(l)).documents, (lexicon_describe(l)).length,
        (SELECT count(*) FROM counted
-        WHERE df(l, word) NOT BETWEEN df - df_error(l) AND df
-           OR cf(l, word) NOT BETWEEN cf - cf_error(l) AND cf) AS wrong
+        WHERE (lexicon_word(l, word)).df NOT BETWEEN df - (lexicon_describe(l)).df_error AND df
+           OR (lexicon_word(l, word)).cf NOT BETWEEN cf - (lexicon_describe(l)).cf_error AND cf) AS wrong
 FROM (SELECT max, lexicon_agg(body, '', max) AS l
       FROM corpus, unnest('{1, 2, 10, 30, 41, 42, 43, 1000}'::int[]) max GROUP BY max) s
 ORDER BY max;
 -- and the frequent words are there
 SELECT count(*) FROM counted
-WHERE df > (SELECT df_error(lexicon_agg(body, '', 20)) FROM corpus)
-  AND df((SELECT lexicon_agg(body, '', 20) FROM corpus), word) = 0;
+WHERE df > (SELECT (lexicon_describe(lexicon_agg(body, '', 20))).df_error FROM corpus)
+  AND (lexicon_word((SELECT lexicon_agg(body, '', 20) FROM corpus), word)).df = 0;
 
 -- Trimming drops the rarest words
-SELECT max, min_df, words(l), lexicon_describe(l)
+SELECT max, min_df, (lexicon_describe(l)).words, lexicon_describe(l)
 FROM stats, (VALUES (20, 1), (0, 1), (1000, 1), (1000, 400), (10, 200)) v (max, min_df),
      lexicon_trim(lexicon, max, min_df) l ORDER BY max, min_df;
 SELECT count(*) AS wrong FROM counted, stats, lexicon_trim(lexicon, 20) l
-WHERE df(l, word) = 0 AND df > df_error(l) OR df(l, word) NOT IN (0, df);
+WHERE (lexicon_word(l, word)).df = 0 AND df > (lexicon_describe(l)).df_error OR (lexicon_word(l, word)).df NOT IN (0, df);
 -- lossy ones can be subtracted, within their error
-SELECT documents(d), df_error(d)
+SELECT (lexicon_describe(d)).documents, (lexicon_describe(d)).df_error
 FROM stats, lexicon_minus(lexicon, (SELECT lexicon_agg(body, '', 30) FROM corpus WHERE id < 100)) d;
 
 -- sums and differences of lossy ones are within their given errors; a difference may
@@ -103,10 +102,10 @@ FROM corpus, unnest('{10, 30, 45, 1000}'::int[]) max GROUP BY 1, 2;
 CREATE TABLE counted_rest AS
 SELECT word, count(DISTINCT id) AS df, count(*) AS cf
 FROM corpus, unnest(neardup_words(body)) word WHERE id % 3 <> 0 GROUP BY word;
-SELECT max, words(sum) > max AS larger, documents(sum), length(sum), df_error(sum) > 0 AS lossy,
+SELECT max, (lexicon_describe(sum)).words > max AS larger, (lexicon_describe(sum)).documents, (lexicon_describe(sum)).length, (lexicon_describe(sum)).df_error > 0 AS lossy,
        (SELECT count(*) FROM counted
-        WHERE df(sum, word) NOT BETWEEN df - df_error(sum) AND df
-           OR cf(sum, word) NOT BETWEEN cf - cf_error(sum) AND cf) AS wrong
+        WHERE (lexicon_word(sum, word)).df NOT BETWEEN df - (lexicon_describe(sum)).df_error AND df
+           OR (lexicon_word(sum, word)).cf NOT BETWEEN cf - (lexicon_describe(sum)).cf_error AND cf) AS wrong
 FROM (SELECT max, a.l + b.l AS sum FROM part a JOIN part b USING (max) WHERE a.third AND NOT b.third) s ORDER BY max;
 CREATE TABLE lossy AS
 SELECT max, lexicon_agg(body, '', max) AS l FROM corpus, unnest('{10, 30, 45, 1000}'::int[]) max GROUP BY max;
@@ -116,11 +115,11 @@ UNION ALL
 SELECT 'lossy - exact', a.max, a.l - b.l FROM lossy a, part b WHERE b.max = 1000 AND b.third
 UNION ALL
 SELECT 'lossy - lossy', max, a.l - b.l FROM lossy a JOIN part b USING (max) WHERE b.third;
-SELECT name, max, documents(rest), length(rest), df_error(rest) > 0 AS lossy, c.*
+SELECT name, max, (lexicon_describe(rest)).documents, (lexicon_describe(rest)).length, (lexicon_describe(rest)).df_error > 0 AS lossy, c.*
 FROM rest, LATERAL
-     (SELECT count(*) FILTER (WHERE abs(df(rest, word) - df) > df_error(rest) OR abs(cf(rest, word) - cf) > cf_error(rest)) AS wrong,
-             count(*) FILTER (WHERE df(rest, word) > documents(rest) OR cf(rest, word) < df(rest, word)) AS impossible,
-             count(*) FILTER (WHERE df(rest, word) > df) > 0 AS too_much, count(*) FILTER (WHERE df(rest, word) < df) > 0 AS too_little
+     (SELECT count(*) FILTER (WHERE abs((lexicon_word(rest, word)).df - df) > (lexicon_describe(rest)).df_error OR abs((lexicon_word(rest, word)).cf - cf) > (lexicon_describe(rest)).cf_error) AS wrong,
+             count(*) FILTER (WHERE (lexicon_word(rest, word)).df > (lexicon_describe(rest)).documents OR (lexicon_word(rest, word)).cf < (lexicon_word(rest, word)).df) AS impossible,
+             count(*) FILTER (WHERE (lexicon_word(rest, word)).df > df) > 0 AS too_much, count(*) FILTER (WHERE (lexicon_word(rest, word)).df < df) > 0 AS too_little
       FROM counted_rest) c ORDER BY name, max;
 DROP TABLE part, counted_rest, lossy, rest;
 -- a word that was dropped once may lose one number and keep the other
@@ -129,7 +128,7 @@ SELECT kind, i, CASE WHEN i <= 10 THEN CASE kind WHEN 'df' THEN 'x' ELSE repeat(
                      WHEN i <= 30 THEN 'y' WHEN i = 31 THEN 'z'
                      WHEN kind = 'df' THEN repeat('x ', 1000) WHEN i <= 41 THEN 'x x' ELSE 'x' END AS body
 FROM (VALUES ('cf', 121), ('df', 32)) k (kind, n), generate_series(1, n) i;
-SELECT kind, df_error(rest), cf_error(rest), df(rest, 'x') AS df, df(l, 'x') AS true_df, cf(rest, 'x') AS cf, cf(l, 'x') AS true_cf
+SELECT kind, (lexicon_describe(rest)).df_error, (lexicon_describe(rest)).cf_error, (lexicon_word(rest, 'x')).df AS df, (lexicon_word(l, 'x')).df AS true_df, (lexicon_word(rest, 'x')).cf AS cf, (lexicon_word(l, 'x')).cf AS true_cf
 FROM (SELECT kind, lexicon_agg(body, '', 2 ORDER BY i) - lexicon_agg(body) FILTER (WHERE i <= 10) AS rest,
              lexicon_agg(body) FILTER (WHERE i > 10) AS l FROM dropped GROUP BY kind) s ORDER BY kind;
 DROP TABLE dropped;
@@ -177,22 +176,22 @@ SELECT lexicon_describe(made('2', '9223372036854775807', '0000000000000001:1:429
 -- words that would all have one slot of a hash table without a random seed take no
 -- longer than others: 20 times as long and more than 60 s is an error
 SELECT clock_timestamp() AS began \gset
-SELECT words(lexicon_agg(l)) AS words
+SELECT (lexicon_describe(lexicon_agg(l))).words AS words
 FROM (SELECT made('2', '999999', string_agg(lpad(to_hex(i), 6, '0') || substr(md5(i::text), 1, 10) || ':1:1', ',' ORDER BY i)) AS l
       FROM generate_series(1, 300000) i) s;
 SELECT greatest(60000, 20000 * extract(epoch FROM clock_timestamp() - :'began'::timestamptz))::int AS patience \gset
 SET statement_timeout = :patience;
-SELECT words(lexicon_agg(l)) AS words
+SELECT (lexicon_describe(lexicon_agg(l))).words AS words
 FROM (SELECT made('2', '999999', string_agg(lpad(to_hex(i), 6, '0') || '0000000000:1:1', ',' ORDER BY i)) AS l
       FROM generate_series(1, 300000) i) s;
 RESET statement_timeout;
 -- counts stop at the greatest number
-SELECT cf(l + l, 'a') FROM made('2', '18446744073709551', 'e6c632b61e964e1f:1:4294967295') l;
+SELECT (lexicon_word(l + l, 'a')).cf FROM made('2', '18446744073709551', 'e6c632b61e964e1f:1:4294967295') l;
 -- and a greater number of documents is an error: every sum can be read back
 SELECT l + l FROM made('2', '9223372036854775807', '') l;
 SELECT l + l FROM made('9223372036854775807', '2', '') l;
 SELECT lexicon_agg(l) FROM made('2', '5000000000000000000', '') l, generate_series(1, 2);
-SELECT df_error(l + l) AS errors, (l + l)::text::lexicon = l + l AS sum, lexicon_trim(l + l, 1)::text::lexicon = l + l AS trimmed
+SELECT (lexicon_describe(l + l)).df_error AS errors, (l + l)::text::lexicon = l + l AS sum, lexicon_trim(l + l, 1)::text::lexicon = l + l AS trimmed
 FROM (SELECT 'lexicon[simple] documents=9 length=9 df_error=9223372036854775807 cf_error=9 initials=1' || repeat(',0', 31) || ' {}' AS t) t,
      LATERAL (SELECT t::lexicon AS l) l;
 -- also differences of lexicons that have errors, or no common documents
@@ -242,8 +241,8 @@ SELECT lexicon_agg(body, 'unit=char') FROM rose;
 SELECT lexicon_agg(body, 'klingon') FROM rose;
 \set VERBOSITY default
 SELECT lexicon_agg(NULL::regconfig, body) FROM rose;
-SELECT df(lexicon_agg(body), 'red rose') FROM rose;
-SELECT df(lexicon_agg('simple'::regconfig, body), 'rose') FROM rose;
+SELECT (lexicon_word(lexicon_agg(body), 'red rose')).df FROM rose;
+SELECT (lexicon_word(lexicon_agg('simple'::regconfig, body), 'rose')).df FROM rose;
 SELECT word_statistics('a rose', lexicon_agg(body), 'english') FROM rose;
 SELECT lexicon_trim(lexicon, -1) FROM stats;
 SELECT lexicon_trim(lexicon, 10, 0) FROM stats;
@@ -280,16 +279,16 @@ CREATE FUNCTION toast_blocks() RETURNS bigint LANGUAGE sql STABLE AS $$
 $$;
 SELECT pg_stat_force_next_flush();
 SELECT toast_blocks() AS before \gset
-SELECT sum(df((SELECT lexicon FROM large), 'x' || i)) FROM generate_series(1, 1000) i;
+SELECT sum((lexicon_word((SELECT lexicon FROM large), 'x' || i)).df) FROM generate_series(1, 1000) i;
 SELECT pg_stat_force_next_flush();
 SELECT toast_blocks() - :before BETWEEN 1 AND 2000 AS once;
 -- and so is each of two that alternate, except for its head
 INSERT INTO large SELECT lexicon_agg('x' || i || ' y') FROM generate_series(1, 20001) i;
 SELECT pg_stat_force_next_flush();
 SELECT toast_blocks() AS before \gset
-SELECT sum(df(CASE i % 2 WHEN 0 THEN a ELSE b END, 'x' || i)) AS x, sum(df(CASE i % 2 WHEN 0 THEN a ELSE b END, 'y')) AS y
+SELECT sum((lexicon_word(CASE i % 2 WHEN 0 THEN a ELSE b END, 'x' || i)).df) AS x, sum((lexicon_word(CASE i % 2 WHEN 0 THEN a ELSE b END, 'y')).df) AS y
 FROM generate_series(1, 1000) i,
-     (SELECT a.lexicon AS a, b.lexicon AS b FROM large a, large b WHERE documents(a.lexicon) < documents(b.lexicon)) l;
+     (SELECT a.lexicon AS a, b.lexicon AS b FROM large a, large b WHERE (lexicon_describe(a.lexicon)).documents < (lexicon_describe(b.lexicon)).documents) l;
 SELECT pg_stat_force_next_flush();
 SELECT toast_blocks() - :before BETWEEN 1 AND 10000 AS once_each;
 

@@ -75,12 +75,12 @@ SELECT count(*), count(DISTINCT document_id) FROM library_signature;
 
 -- Statistics are those of the documents, whatever the changes
 CREATE VIEW wrong AS
-SELECT name, documents, words, s.counted, length(s.lexicon)
+SELECT name, documents, words, s.counted, (lexicon_describe(s.lexicon)).length
 FROM libraries JOIN library l USING (name)
 LEFT JOIN (SELECT d.library_id AS id, count(*) AS counted, lexicon_agg(d.body, l.analysis) AS lexicon
            FROM library_document d JOIN library l ON l.id = d.library_id GROUP BY 1) s USING (id)
 WHERE (libraries.documents, words)
-      IS DISTINCT FROM (coalesce(s.counted, 0), coalesce(length(s.lexicon), 0));
+      IS DISTINCT FROM (coalesce(s.counted, 0), coalesce((lexicon_describe(s.lexicon)).length, 0));
 SELECT * FROM wrong;
 SELECT library_remove('papers', 'paper/7'), library_remove('papers', 'paper/7');
 SELECT count(library_add('papers', 'paper/8', 'quite another text than there was before'));
@@ -129,14 +129,14 @@ SELECT DISTINCT found_in FROM library_cases(doc(120), min_length => 40) ORDER BY
 SELECT count(*) FROM library_cases('Nobody has ever written that.', min_length => 0);
 
 -- The method of the source: signatures are six words chosen by the library's statistics
-SELECT documents(statistics) FROM library WHERE name = 'books';
+SELECT (lexicon_describe(statistics)).documents FROM library WHERE name = 'books';
 SELECT count(*), count(*) FILTER (WHERE s.signature = top_words(d.body, l.statistics, 6, 'tf-ridf')) AS same
 FROM library_document d JOIN library l ON l.id = d.library_id JOIN library_signature s ON s.document_id = d.id
 WHERE l.name = 'books';
 -- a few more documents use the present statistics, many more cause new ones
 SELECT count(library_add('books', 'book/201', doc(1201)));
 CALL library_index();
-SELECT documents(statistics) FROM library WHERE name = 'books';
+SELECT (lexicon_describe(statistics)).documents FROM library WHERE name = 'books';
 SELECT count(library_add('books', 'book/' || n, doc(n))) FROM generate_series(202, 260) n;
 CALL library_index();
 SELECT lexicon_describe(min(l.statistics::text)::lexicon) = lexicon_describe(lexicon_agg(d.body, l.analysis)) AS all_of_them, count(*),
@@ -209,7 +209,7 @@ DELETE FROM library_change;
 INSERT INTO library_change (library_id, documents, words, gone)
 SELECT library_id('papers'), -1, -2, (SELECT lexicon_agg('one word'::text)) FROM generate_series(1, 2);
 SELECT _library_sum_changes(library_id('papers'));
-SELECT documents, words, come IS NULL AS none_come, documents(gone) FROM library_change;
+SELECT documents, words, come IS NULL AS none_come, (lexicon_describe(gone)).documents FROM library_change;
 DELETE FROM library_change;
 INSERT INTO library_change SELECT * FROM changes;
 DROP TABLE changes;
@@ -238,18 +238,18 @@ SELECT count(library_add('t', address, body))
 FROM (VALUES ('1', 'The pool stays closed until Friday because of repairs.'), ('2', 'and the of')) v (address, body);
 SELECT count(library_add('zz', '1', 'the cat sleeps'));
 CALL library_index();
-SELECT name, documents(statistics), count(s.signature) AS signatures
+SELECT name, (lexicon_describe(statistics)).documents, count(s.signature) AS signatures
 FROM library l LEFT JOIN library_signature s ON s.library_id = l.id
-WHERE name IN ('t', 'zz') GROUP BY l.name, documents(statistics) ORDER BY 1;
+WHERE name IN ('t', 'zz') GROUP BY l.name, (lexicon_describe(statistics)).documents ORDER BY 1;
 SELECT library_remake('t');
 -- An error in one library blocks no other one, and is reported at the end
 SELECT count(library_add(l, '3', 'the dog sleeps')) FROM unnest('{t,zz}'::text[]) l;
 SELECT format('CREATE VIEW leaning AS TABLE library_signature_%s', id) FROM library WHERE name = 't' \gexec
 CALL library_index();
-SELECT name, documents(statistics) FROM library WHERE name IN ('t', 'zz') ORDER BY 1;
+SELECT name, (lexicon_describe(statistics)).documents FROM library WHERE name IN ('t', 'zz') ORDER BY 1;
 DROP VIEW leaning;
 CALL library_index();
-SELECT name, documents(statistics) FROM library WHERE name IN ('t', 'zz') ORDER BY 1;
+SELECT name, (lexicon_describe(statistics)).documents FROM library WHERE name IN ('t', 'zz') ORDER BY 1;
 SELECT library_drop(l) FROM unnest('{t,zz}'::text[]) l;
 
 -- Columns that signatures and statistics depend on cannot change; others can

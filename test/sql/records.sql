@@ -31,8 +31,8 @@ df AS (
 SELECT count(*) AS shingles, count(*) FILTER (WHERE w.df IS DISTINCT FROM df.df) AS different
 FROM (SELECT to_hex(hash) AS hash, words.df FROM counted, lexicon_words(lexicon) AS words) w
 FULL JOIN df USING (hash);
-SELECT df(lexicon, 'gar'), df(lexicon, 'xyz'), cf(lexicon, 'mod') FROM counted;
-SELECT df(lexicon, 'gard') FROM counted;
+SELECT (lexicon_word(lexicon, 'gar')).df, (lexicon_word(lexicon, 'xyz')).df, (lexicon_word(lexicon, 'mod')).cf FROM counted;
+SELECT (lexicon_word(lexicon, 'gard')).df FROM counted;
 
 -- sums, parts, text and bytes keep it
 SELECT c.lexicon = a.l + b.l AS sum_is_the_same, (c.lexicon - b.l) = a.l AS difference,

@@ -152,7 +152,7 @@ SELECT h, lexicon_part(body) AS lexicon, bounded_part(body, '', 50) AS bounded, 
 FROM state_docs GROUP BY h;
 INSERT INTO parts (h) VALUES (3);
 SELECT p.lexicon::text = d.lexicon::text AS lexicon, p.word_set::text = d.word_set::text AS word_set, p.sig = d.sig AS sig,
-       p.frequent = d.frequent AS frequent, p.pair::text = d.pair::text AS pair, words(bounded) <= 50 AS bounded
+       p.frequent = d.frequent AS frequent, p.pair::text = d.pair::text AS pair, (lexicon_describe(bounded)).words <= 50 AS bounded
 FROM (SELECT lexicon_sum(lexicon) AS lexicon, word_set_sum(word_set) AS word_set, signature_union_agg(sig) AS sig,
              frequent_sum(frequent) AS frequent, pair_sum(pair) AS pair, lexicon_sum(bounded) AS bounded FROM parts) p,
      (SELECT lexicon_agg(body) AS lexicon, word_set_agg(body, '', 20) AS word_set, signature_union_agg(sig) AS sig,

@@ -86,7 +86,7 @@ WHERE n NOT BETWEEN 688 AND 890 AND neardup_words(c) <> '{}';
 -- with any unit, and with the analysis of a lexicon
 SELECT shingles('Café au lait', 'unit=char k=4 accents=fold') = shingles('cafe au lait', 'unit=char k=4 accents=fold') AS chars,
        shingles('Été là. Où?', 'unit=sentence accents=fold k=1') = shingles('Ete la. Ou?', 'unit=sentence accents=fold k=1') AS sentences,
-       df(l, 'café') = 2 AND df(l, 'cafe') = 2 AND words(l) = 3 AS lexicon, top_words('Café слово', l) = top_words('cafe', l) AS of_lexicon
+       (lexicon_word(l, 'café')).df = 2 AND (lexicon_word(l, 'cafe')).df = 2 AND (lexicon_describe(l)).words = 3 AS lexicon, top_words('Café слово', l) = top_words('cafe', l) AS of_lexicon
 FROM (SELECT lexicon_agg(d, 'accents=fold script=latin') FROM unnest('{café crème слово,cafe noir}'::text[]) d) s (l);
 
 -- Scripts: that of the first letter; numbers are of any

@@ -60,7 +60,7 @@ my %answers = (
 		SELECT md5(string_agg(docs::text, e'\n' ORDER BY id)), count(*)
 		FROM docs),
 	'the lexicon' => q(
-		SELECT documents(lexicon), words(lexicon),
+		SELECT (lexicon_describe(lexicon)).documents, (lexicon_describe(lexicon)).words,
 			lexicon_describe(lexicon)
 		FROM words),
 	'the sketches, by index' => q(

@@ -14,74 +14,91 @@
 #include "lexicon/weights.h"
 #include "document/doc_context.h"
 
-/* Define an SQL function that returns a number of a lexicon's header. */
-#define HEADER_FUNCTION(function, number) \
-PG_FUNCTION_INFO_V1(function); \
-Datum \
-function(PG_FUNCTION_ARGS) \
-{ \
-	const Lexicon *lexicon = lexicon_header(PG_GETARG_DATUM(0)); \
-\
-	PG_RETURN_INT64((int64) (number)); \
-}
-
-HEADER_FUNCTION(lexicon_documents, lexicon->documents)
-HEADER_FUNCTION(lexicon_nwords, LEXICON_NWORDS(lexicon))
-HEADER_FUNCTION(lexicon_length, lexicon->length)
-HEADER_FUNCTION(lexicon_df_error, lexicon->df_error)
-HEADER_FUNCTION(lexicon_cf_error, lexicon->cf_error)
-
 PG_FUNCTION_INFO_V1(lexicon_describe);
+PG_FUNCTION_INFO_V1(lexicon_word);
 PG_FUNCTION_INFO_V1(lexicon_words);
 PG_FUNCTION_INFO_V1(word_statistics);
 
-/* lexicon_describe(lexicon): its content in words */
+/* Return the tuple descriptor of a function's OUT parameters. */
+static TupleDesc
+result_descriptor(FunctionCallInfo fcinfo)
+{
+	TupleDesc	desc;
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	return BlessTupleDesc(desc);
+}
+
+/*
+ * lexicon_describe(lexicon): the name of its analysis, and the numbers of its header.
+ * The entries are not read.
+ */
 Datum
 lexicon_describe(PG_FUNCTION_ARGS)
 {
 	const Lexicon *lexicon = lexicon_header(PG_GETARG_DATUM(0));
 	SignatureSpec spec = lexicon_spec(lexicon);
-	StringInfoData out;
+	int64		numbers[] = {lexicon->documents, LEXICON_NWORDS(lexicon),
+	lexicon->length, lexicon->df_error, lexicon->cf_error};
+	Datum		values[1 + lengthof(numbers)];
+	bool		nulls[1 + lengthof(numbers)] = {0};
 
-	initStringInfo(&out);
-	appendStringInfo(&out, "lexicon[%s]: " UINT64_FORMAT " documents, "
-					 UINT64_FORMAT " %s, %zu of them distinct",
-					 words_name(&spec, lexicon->reading),
-					 lexicon->documents, lexicon->length,
-					 spec_is_of_words(&spec) ? "words" : "shingles",
-					 (size_t) LEXICON_NWORDS(lexicon));
-	if (lexicon->df_error == 0 && lexicon->cf_error == 0)
-		appendStringInfoString(&out, ", exact");
-	else
-		appendStringInfo(&out, ", df off by " UINT64_FORMAT
-						 " at most, cf by " UINT64_FORMAT,
-						 lexicon->df_error, lexicon->cf_error);
-	PG_RETURN_TEXT_P(cstring_to_text_with_len(out.data, out.len));
+	values[0] = CStringGetTextDatum(words_name(&spec, lexicon->reading));
+	for (int i = 0; i < lengthof(numbers); i++)
+		values[1 + i] = Int64GetDatumFast(numbers[i]);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(result_descriptor(fcinfo),
+													  values, nulls)));
 }
 
+/* The numbers of a word in a collection, as SQL shows them */
+typedef struct WordNumbers
+{
+	int64		df;
+	int64		cf;
+	double		idf;
+	double		ridf;
+} WordNumbers;
+
+#define WORD_NUMBERS	4
+
 /*
- * Put a row of a word: the nword columns that identify it, then df, cf, idf and ridf of
- * its entry, which is NULL if the lexicon does not have the word.
+ * Set the columns df, cf, idf and ridf from an entry, which is NULL if the lexicon does
+ * not have the word: then df and cf are 0, the others null.  On 32 bits the values point
+ * into *numbers.
  */
+static void
+set_numbers(const Lexicon *lexicon, const LexiconEntry *entry,
+			WordNumbers *numbers, Datum *values, bool *nulls)
+{
+	memset(numbers, 0, sizeof(*numbers));
+	if (entry != NULL)
+	{
+		numbers->df = entry->df;
+		numbers->cf = entry->cf;
+		numbers->idf = lexicon_idf(lexicon, entry->df);
+		numbers->ridf = lexicon_ridf(lexicon, entry->df, entry->cf);
+	}
+	values[0] = Int64GetDatumFast(numbers->df);
+	values[1] = Int64GetDatumFast(numbers->cf);
+	values[2] = Float8GetDatumFast(numbers->idf);
+	values[3] = Float8GetDatumFast(numbers->ridf);
+	nulls[0] = nulls[1] = false;
+	nulls[2] = nulls[3] = entry == NULL;
+}
+
+/* Put a row: the nword columns that identify a word, then the numbers of its entry. */
 static void
 put_row(ReturnSetInfo *rsinfo, const Lexicon *lexicon,
 		const LexiconEntry *entry, const Datum *word, int nword)
 {
-	Datum		values[6];
-	bool		nulls[6] = {0};
-	int64		df = entry == NULL ? 0 : entry->df;
-	int64		cf = entry == NULL ? 0 : entry->cf;
-	double		idf = entry == NULL ? 0 : lexicon_idf(lexicon, entry->df);
-	double		ridf = entry == NULL ? 0 :
-	lexicon_ridf(lexicon, entry->df, entry->cf);
+	WordNumbers numbers;
+	Datum		values[2 + WORD_NUMBERS];
+	bool		nulls[2 + WORD_NUMBERS] = {0};
 
+	Assert(nword <= 2);
 	memcpy(values, word, nword * sizeof(Datum));
-	/* on 32 bits these are pointers to the variables above */
-	values[nword] = Int64GetDatumFast(df);
-	values[nword + 1] = Int64GetDatumFast(cf);
-	values[nword + 2] = Float8GetDatumFast(idf);
-	values[nword + 3] = Float8GetDatumFast(ridf);
-	nulls[nword + 2] = nulls[nword + 3] = entry == NULL;
+	set_numbers(lexicon, entry, &numbers, values + nword, nulls + nword);
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 
@@ -159,31 +176,22 @@ find_word(FunctionCallInfo fcinfo, const Lexicon **lexicon,
 	return n == 1;
 }
 
-/*
- * Define an SQL function (lexicon, word) of a word's entry, which is NULL if the
- * lexicon does not have the word; the result is NULL if the condition is false.
- */
-#define WORD_FUNCTION(function, condition, result) \
-PG_FUNCTION_INFO_V1(function); \
-Datum \
-function(PG_FUNCTION_ARGS) \
-{ \
-	const Lexicon *lexicon; \
-	const LexiconEntry *entry; \
-\
-	if (!find_word(fcinfo, &lexicon, &entry) || !(condition)) \
-		PG_RETURN_NULL(); \
-	result; \
-}
+/* lexicon_word(lexicon, word): its numbers; NULL if analysis leaves the word out */
+Datum
+lexicon_word(PG_FUNCTION_ARGS)
+{
+	const Lexicon *lexicon;
+	const LexiconEntry *entry;
+	WordNumbers numbers;
+	Datum		values[WORD_NUMBERS];
+	bool		nulls[WORD_NUMBERS];
 
-WORD_FUNCTION(lexicon_df, true,
-			  PG_RETURN_INT64(entry == NULL ? 0 : entry->df))
-WORD_FUNCTION(lexicon_cf, true,
-			  PG_RETURN_INT64(entry == NULL ? 0 : entry->cf))
-WORD_FUNCTION(lexicon_word_idf, entry != NULL,
-			  PG_RETURN_FLOAT8(lexicon_idf(lexicon, entry->df)))
-WORD_FUNCTION(lexicon_word_ridf, entry != NULL,
-			  PG_RETURN_FLOAT8(lexicon_ridf(lexicon, entry->df, entry->cf)))
+	if (!find_word(fcinfo, &lexicon, &entry))
+		PG_RETURN_NULL();
+	set_numbers(lexicon, entry, &numbers, values, nulls);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(result_descriptor(fcinfo),
+													  values, nulls)));
+}
 
 /* The words of a document */
 
