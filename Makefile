@@ -122,6 +122,7 @@ OBJS = \
 	src/methods/weighted/weighted.o \
 	src/neardup.o \
 	src/passages/boilerplate.o \
+	src/passages/case_presets.o \
 	src/passages/case_search.o \
 	src/passages/common_passages.o \
 	src/passages/common_runs.o \

@@ -685,7 +685,7 @@ END;
 COMMENT ON FUNCTION @extschema@.library_passages(text, text, double precision, int, int) IS 'near-duplicates of a document in a library, or in all, with the passages that it shares with each';
 
 CREATE FUNCTION @extschema@.library_cases(doc text, library text DEFAULT NULL, preset text DEFAULT 'edited',
-                              candidates int DEFAULT 10, min_length int DEFAULT 150)
+                              candidates int DEFAULT 100, min_length int DEFAULT NULL)
     RETURNS TABLE (found_in text, document bigint, address text, a_start int, a_length int, b_start int, b_length int,
                    similarity double precision, coverage double precision)
     LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT
@@ -710,7 +710,7 @@ BEGIN
         RETURN QUERY
         SELECT one.name, d.id, d.address, c.a_start, c.a_length, c.b_start, c.b_length, c.similarity, c.coverage
         FROM find_sources(doc, shingles(doc, one.analysis), documents, preset, candidates, min_length,
-                          0.2::double precision, one.analysis) WITH ORDINALITY c
+                          NULL::double precision, one.analysis) WITH ORDINALITY c
         JOIN @extschema@.library_document d ON d.id = c.source_id::bigint
         ORDER BY c.ordinality;
         PERFORM @extschema@._library_require_current(one.id);

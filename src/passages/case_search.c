@@ -268,24 +268,20 @@ cluster_matches(const uint64 *matches, size_t n, uint32 near, uint32 far, uint32
 /* Words */
 
 /*
- * A word is frequent if it makes up more than 1 in FREQUENT of a text's words, and occurs
+ * A word is frequent if it makes up more than 1 in rules->rarity of a text's words, and occurs
  * more than FREQUENT_MIN times.
  */
-#define FREQUENT		200
 #define FREQUENT_MIN	4
-
-/* A pair of words that occurs more often than this in a text is not looked up. */
-#define PAIR_OFTEN		4
 
 #define MATCHES_MAX		16		/* for each word of both texts */
 
-/* One of the texts. */
+/* One of the texts in a search. */
 typedef struct CaseText
 {
-	uint32	   *ids;			/* per word: equal for equal words of both
-								 * texts; NOWHERE if it is not in b */
+	const uint32 *ids;			/* per word: its number, or NOWHERE */
 	uint32		n;
-	uint32	   *places;			/* of common words that are not frequent */
+	uint32	   *places;			/* places of common words that are not
+								 * frequent */
 	uint32		nplaces;
 } CaseText;
 
@@ -296,18 +292,25 @@ typedef struct Matches
 	size_t		size;
 } Matches;
 
-/* Replace the hashes of both texts' words by ids, in their own memory. */
-static void
-number_words(CaseText *a, CaseText *b, uint64 *a_hashes, uint64 *b_hashes)
+void
+case_words_number(NumberedWords *a, NumberedWords *b, uint64 *a_hashes, uint32 na,
+				  uint64 *b_hashes, uint32 nb)
 {
 	SequenceIndex index;
 
-	sequences_number(&index, a_hashes, a->n, b_hashes, b->n, CurrentMemoryContext->parent);
-	a->ids = ids_shrink(a_hashes, a->n);
-	b->ids = ids_shrink(b_hashes, b->n);
+	sequences_number(&index, a_hashes, na, b_hashes, nb, CurrentMemoryContext);
+	*a = (NumberedWords)
+	{
+		ids_shrink(a_hashes, na), na
+	};
+	*b = (NumberedWords)
+	{
+		ids_shrink(b_hashes, nb), nb
+	};
 	sequence_index_free(&index);
 }
 
+/* Count each word of a text, by its number, which is less than nids. */
 static uint32 *
 count_words(const CaseText *text, uint32 nids)
 {
@@ -320,15 +323,15 @@ count_words(const CaseText *text, uint32 nids)
 }
 
 static inline bool
-is_frequent(const CaseText *text, const uint32 *counts, uint32 id)
+is_frequent(const CaseText *text, const uint32 *counts, uint32 id, uint32 rarity)
 {
-	return counts[id] > Max(FREQUENT_MIN, text->n / FREQUENT);
+	return counts[id] > Max(FREQUENT_MIN, text->n / rarity);
 }
 
 /* Choose the common words of `text`, one of a and b, that are not frequent. */
 static void
 choose_words(CaseText *text, const CaseText *a, const uint32 *a_counts,
-			 const CaseText *b, const uint32 *b_counts)
+			 const CaseText *b, const uint32 *b_counts, uint32 rarity)
 {
 	text	  ->places = allocate(text->n, sizeof(uint32));
 	text	  ->nplaces = 0;
@@ -339,8 +342,8 @@ choose_words(CaseText *text, const CaseText *a, const uint32 *a_counts,
 
 		CHECK_EVERY(i);
 		/* b numbers the words: a may not have one of its ids */
-		if (id != NOWHERE && a_counts[id] > 0 && !is_frequent(a, a_counts, id) &&
-			!is_frequent(b, b_counts, id))
+		if (id != NOWHERE && a_counts[id] > 0 && !is_frequent(a, a_counts, id, rarity) &&
+			!is_frequent(b, b_counts, id, rarity))
 			text	  ->places[text->nplaces++] = i;
 	}
 }
@@ -378,9 +381,11 @@ make_pairs(const CaseText *text, const CaseRules *rules, uint64 none)
 /* Add to n sorted places those of the word `id` in b, by one of its pairs, if that is not frequent. */
 static int
 add_places(const SequenceIndex *index, uint32 first, uint32 id, const CaseText *b,
-		   uint32 reach, uint32 *places, int n)
+		   const CaseRules *rules, uint32 *places, int n)
 {
-	if (first == NOWHERE || sequence_index_exceeds(index, first, PAIR_OFTEN))
+	uint32		reach = rules->reach;
+
+	if (first == NOWHERE || sequence_index_exceeds(index, first, rules->pair_often))
 		return n;
 	for (uint32 pair = first; pair != NOWHERE; pair = index->next[pair])
 	{
@@ -403,10 +408,12 @@ add_places(const SequenceIndex *index, uint32 first, uint32 id, const CaseText *
 
 static void
 match_words(Matches *found, const SequenceIndex *index, const uint32 *a_pairs,
-			const CaseText *a, const CaseText *b, uint32 reach)
+			const CaseText *a, const CaseText *b, const CaseRules *rules)
 {
-	uint32		places[2 * CASE_REACH_MAX * PAIR_OFTEN];
+	uint32		reach = rules->reach;
+	uint32		places[2 * CASE_REACH_MAX * PAIR_OFTEN_MAX];
 
+	Assert(reach <= CASE_REACH_MAX && rules->pair_often <= PAIR_OFTEN_MAX);
 	for (uint32 x = 0; x < a->nplaces; x++)
 	{
 		uint32		id = a->ids[a->places[x]];
@@ -415,12 +422,13 @@ match_words(Matches *found, const SequenceIndex *index, const uint32 *a_pairs,
 		CHECK_EVERY(x);
 		for (uint32 d = 1; d <= reach; d++)
 		{
-			n = add_places(index, a_pairs[(size_t) x * reach + d - 1], id, b, reach,
+			n = add_places(index, a_pairs[(size_t) x * reach + d - 1], id, b, rules,
 						   places, n);
 			if (x >= d)
 				n = add_places(index, a_pairs[(size_t) (x - d) * reach + d - 1], id, b,
-							   reach, places, n);
+							   rules, places, n);
 		}
+		Assert(n <= lengthof(places));
 		found->matches = growing_reserve(found->matches, &found->size, found->n + n,
 										 sizeof(uint64));
 		for (int i = 0; i < n; i++)
@@ -444,7 +452,7 @@ find_matches(const CaseText *a, const CaseText *b, const CaseRules *rules)
 	pfree(b_pairs);
 	pfree(index.slots);
 	index.slots = NULL;
-	match_words(&found, &index, (uint32 *) a_pairs, a, b, rules->reach);
+	match_words(&found, &index, (uint32 *) a_pairs, a, b, rules);
 	pfree(a_pairs);
 	sequence_index_free(&index);
 	return found;
@@ -595,8 +603,8 @@ search(CaseText *a, CaseText *b, const CaseRules *rules, size_t *n)
 	uint32	   *cluster;
 	Passage    *passages;
 
-	choose_words(a, a, a_counts, b, b_counts);
-	choose_words(b, a, a_counts, b, b_counts);
+	choose_words(a, a, a_counts, b, b_counts, rules->rarity);
+	choose_words(b, a, a_counts, b, b_counts, rules->rarity);
 	pfree(a_counts);
 	pfree(b_counts);
 	found = find_matches(a, b, rules);
@@ -611,26 +619,25 @@ search(CaseText *a, CaseText *b, const CaseRules *rules, size_t *n)
 }
 
 Passage *
-find_cases(uint64 *a_hashes, uint32 na, uint64 *b_hashes, uint32 nb,
+find_cases(const NumberedWords *a_words, const NumberedWords *b_words,
 		   const CaseRules *rules, size_t *n)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext work = AllocSetContextCreate(caller, "neardup cases",
 											   ALLOCSET_DEFAULT_SIZES);
-	CaseText	a = {.n = na};
-	CaseText	b = {.n = nb};
+	CaseText	a = {.ids = a_words->ids,.n = a_words->n};
+	CaseText	b = {.ids = b_words->ids,.n = b_words->n};
 	Passage    *passages;
 	Passage    *cases;
 
-	Assert(rules->reach <= CASE_REACH_MAX);
+	Assert(rules->reach > 0 && rules->near > 0 && rules->far >= rules->gap);
+	/* each pair of words has a place in an index */
+	Assert(b.n < INDEXED_MAX / rules->reach);
 	MemoryContextSwitchTo(work);
-	number_words(&a, &b, a_hashes, b_hashes);
 	passages = search(&a, &b, rules, n);
 	MemoryContextSwitchTo(caller);
 	cases = allocate(*n, sizeof(Passage));
 	memcpy(cases, passages, *n * sizeof(Passage));
-	pfree(a.ids);
-	pfree(b.ids);
 	MemoryContextDelete(work);
 	return cases;
 }

@@ -22,7 +22,7 @@
 #include "base/sort_uint64.h"
 #include "document/doc_context.h"
 #include "document/shingler.h"
-#include "passages/case_search.h"
+#include "passages/case_presets.h"
 #include "passages/common_passages.h"
 #include "passages/evidence.h"
 #include "passages/sequence_index.h"
@@ -195,6 +195,28 @@ exchange(Evidence *evidence)
 	}
 }
 
+/* Find the bytes of n passages in both texts. */
+static void
+place_passages(const Evidence *evidence, const Passage *passages, size_t n,
+			   WordSpan *a_spans, WordSpan *b_spans)
+{
+	for (size_t i = 0; i < n; i++)
+	{
+		const Passage *passage = &passages[i];
+
+		a_spans[i] = (WordSpan)
+		{
+			passage->a_start, passage->a_end
+		};
+		b_spans[i] = (WordSpan)
+		{
+			passage->b_start, passage->b_end
+		};
+	}
+	text_place_spans(&evidence->a, a_spans, n);
+	text_place_spans(&evidence->b, b_spans, n);
+}
+
 /* Sort the passages of a search, which has freed the shingles, and find their places. */
 static void
 settle(Evidence *evidence, bool exchanged)
@@ -207,49 +229,12 @@ settle(Evidence *evidence, bool exchanged)
 	passages_sort(evidence->passages, n);
 	evidence->a_spans = text_spans_alloc(n);
 	evidence->b_spans = text_spans_alloc(n);
-	for (size_t i = 0; i < n; i++)
-	{
-		const Passage *passage = &evidence->passages[i];
-
-		evidence->a_spans[i] = (WordSpan)
-		{
-			passage->a_start, passage->a_end
-		};
-		evidence->b_spans[i] = (WordSpan)
-		{
-			passage->b_start, passage->b_end
-		};
-	}
-	text_place_spans(&evidence->a, evidence->a_spans, n);
-	text_place_spans(&evidence->b, evidence->b_spans, n);
+	place_passages(evidence, evidence->passages, n, evidence->a_spans, evidence->b_spans);
 }
 
-typedef struct Preset
-{
-	const char *name;
-	CaseRules	rules;
-} Preset;
+/* Cases */
 
-static const Preset presets[] = {
-	{"verbatim", {1, 4, 4, 10, 10, 150, 0.2}},
-	{"edited", {3, 12, 4, 30, 30, 150, 0.2}},
-	{"rewritten", {3, 12, 4, 30, 240, 150, 0.2}},
-};
-
-CaseRules
-preset_rules(const text *name)
-{
-	char	   *wanted = text_to_cstring(name);
-
-	for (int i = 0; i < lengthof(presets); i++)
-		if (pg_strcasecmp(presets[i].name, wanted) == 0)
-			return presets[i].rules;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("unknown preset \"%s\"", wanted),
-			 errhint("Presets are verbatim, edited and rewritten.")));
-}
-
+/* True if the words from `first` to before `last` have fewer characters than a case may have. */
 static bool
 is_short(const ReadText *text, const WordSpan *span, int min_length)
 {
@@ -257,23 +242,25 @@ is_short(const ReadText *text, const WordSpan *span, int min_length)
 		(uint32) min_length;
 }
 
-static void
-drop_short_cases(Evidence *evidence, int min_length)
+/* Drop cases that are short in either text. */
+static size_t
+drop_short_cases(const Evidence *evidence, Passage *cases, size_t n, int min_length)
 {
+	WordSpan   *a_spans = text_spans_alloc(n);
+	WordSpan   *b_spans = text_spans_alloc(n);
 	size_t		kept = 0;
 
-	for (size_t i = 0; i < evidence->npassages; i++)
+	place_passages(evidence, cases, n, a_spans, b_spans);
+	for (size_t i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (is_short(&evidence->a, &evidence->a_spans[i], min_length) ||
-			is_short(&evidence->b, &evidence->b_spans[i], min_length))
-			continue;
-		evidence->passages[kept] = evidence->passages[i];
-		evidence->a_spans[kept] = evidence->a_spans[i];
-		evidence->b_spans[kept] = evidence->b_spans[i];
-		kept++;
+		if (!is_short(&evidence->a, &a_spans[i], min_length) &&
+			!is_short(&evidence->b, &b_spans[i], min_length))
+			cases[kept++] = cases[i];
 	}
-	evidence->npassages = kept;
+	pfree(a_spans);
+	pfree(b_spans);
+	return kept;
 }
 
 /* Empty evidence in a memory context of its own, which becomes the current one. */
@@ -340,27 +327,79 @@ evidence_of_passages(FunctionCallInfo fcinfo, int analysis)
 	return evidence;
 }
 
+CasePreset
+preset_named(const text *name)
+{
+	char	   *wanted = text_to_cstring(name);
+	const CasePreset *preset = case_preset(wanted);
+
+	if (preset == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unknown preset \"%s\"", wanted),
+				 errhint("Presets are verbatim, edited and rewritten.")));
+	return *preset;
+}
+
+/* Find cases by one kind of rules, without short ones. */
+static CaseList
+cases_by_rules(const Evidence *evidence, const NumberedWords *a, const NumberedWords *b,
+			   const CaseRules *rules)
+{
+	CaseList	list;
+
+	list.cases = find_cases(a, b, rules, &list.n);
+	list.n = drop_short_cases(evidence, list.cases, list.n, rules->min_length);
+	return list;
+}
+
+/* Find the cases of a preset. */
+static void
+find_by_preset(Evidence *evidence, const CasePreset *preset)
+{
+	NumberedWords a;
+	NumberedWords b;
+	CaseList	cases;
+
+	case_words_number(&a, &b, evidence->a.shingles, evidence->a.nwords,
+					  evidence->b.shingles, evidence->b.nwords);
+	cases = cases_by_rules(evidence, &a, &b, &preset->rules);
+	if (preset->use != NO_PARTS)
+	{
+		CaseList	parts = cases_by_rules(evidence, &a, &b, &preset->parts);
+		CaseList	all = cases;
+
+		cases = case_preset_choose(preset, &all, &parts, a.n, b.n);
+		pfree(all.cases);
+		pfree(parts.cases);
+	}
+	evidence->passages = cases.cases;
+	evidence->npassages = cases.n;
+	pfree(a.ids);
+	pfree(b.ids);
+}
+
 Evidence *
-evidence_of_cases(FunctionCallInfo fcinfo, int analysis, const CaseRules *rules)
+evidence_of_cases(FunctionCallInfo fcinfo, int analysis, const CasePreset *preset)
 {
 	DocContext *doccxt = doc_context_get(fcinfo, analysis);
 	Evidence   *evidence;
+	CasePreset	adapted = *preset;
+	uint32		reach = preset->rules.reach;
 	bool		exchanged;
 
 	doc_context_read(doccxt, fcinfo, READS_SHINGLES, 0);
 	evidence = create_evidence(doccxt);
 	exchanged = read_texts(evidence, fcinfo, doccxt, 1, false);
-	if (evidence->b.nwords >= INDEXED_MAX / CASE_REACH_MAX)
+	if (evidence->b.nwords >= INDEXED_MAX / reach)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("both texts have too many words for cases to be found"),
-				 errdetail("One of them may have at most %d.", INDEXED_MAX / CASE_REACH_MAX - 1),
+				 errdetail("One of them may have at most %d.", INDEXED_MAX / reach - 1),
 				 errhint("Cut a text into parts.")));
-	evidence->passages = find_cases(evidence->a.shingles, evidence->a.nwords,
-									evidence->b.shingles, evidence->b.nwords, rules,
-									&evidence->npassages);
+	case_preset_adapt(&adapted, evidence->b.nwords);
+	find_by_preset(evidence, &adapted);
 	settle(evidence, exchanged);
-	drop_short_cases(evidence, rules->min_length);
 	return evidence;
 }
 
@@ -473,16 +512,24 @@ shared_passages(PG_FUNCTION_ARGS)
 /*
  * copied_cases(a text, b text, preset text, min_length int, min_share double precision,
  * analysis text)
+ *
+ * No length or no share means what the preset has.
  */
 Datum
 copied_cases(PG_FUNCTION_ARGS)
 {
-	CaseRules	rules = preset_rules(PG_GETARG_TEXT_PP(2));
+	CasePreset	preset;
 
-	rules.min_length = argument_whole("min_length", PG_GETARG_INT32(3), 0, PG_INT32_MAX);
-	rules.min_share = argument_real("min_share", PG_GETARG_FLOAT8(4), 0, 1);
 	InitMaterializedSRF(fcinfo, 0);
-	put_rows(fcinfo, evidence_of_cases(fcinfo, 5, &rules));
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(5))
+		return (Datum) 0;
+	preset = preset_named(PG_GETARG_TEXT_PP(2));
+	if (!PG_ARGISNULL(3))
+		case_preset_set_length(&preset, argument_whole("min_length", PG_GETARG_INT32(3),
+													   0, PG_INT32_MAX));
+	if (!PG_ARGISNULL(4))
+		case_preset_set_share(&preset, argument_real("min_share", PG_GETARG_FLOAT8(4), 0, 1));
+	put_rows(fcinfo, evidence_of_cases(fcinfo, 5, &preset));
 	return (Datum) 0;
 }
 

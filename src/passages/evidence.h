@@ -8,7 +8,7 @@
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 
-#include "passages/case_search.h"
+#include "passages/case_presets.h"
 #include "passages/word_places.h"
 #include "document/doc_context.h"
 
@@ -65,12 +65,12 @@ extern struct varlena *text_from_utf8(StringInfo utf8);
  */
 extern Evidence *evidence_of_passages(FunctionCallInfo fcinfo, int analysis);
 
-/* The rules of a preset; raises INVALID_PARAMETER_VALUE for an unknown name. */
-extern CaseRules preset_rules(const struct varlena *name);
+/* Return a copy of a preset; raises INVALID_PARAMETER_VALUE for an unknown name. */
+extern CasePreset preset_named(const struct varlena *name);
 
 /* Find the cases of two texts, each as a passage; otherwise as evidence_of_passages(). */
 extern Evidence *evidence_of_cases(FunctionCallInfo fcinfo, int analysis,
-								   const CaseRules *rules);
+								   const CasePreset *preset);
 extern void evidence_end(Evidence *evidence);
 
 /* Compute the shares of the texts' words that are in passages; 0 of no words. */

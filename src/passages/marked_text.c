@@ -751,8 +751,8 @@ set_side(Side *side, char name, const ReadText *text, size_t room,
 Datum
 passages_html(PG_FUNCTION_ARGS)
 {
-	CaseRules	rules = preset_rules(PG_GETARG_TEXT_PP(6));
-	Evidence   *cases = evidence_of_cases(fcinfo, 7, &rules);
+	CasePreset	preset = preset_named(PG_GETARG_TEXT_PP(6));
+	Evidence   *cases = evidence_of_cases(fcinfo, 7, &preset);
 	Evidence   *evidence = evidence_of_passages(fcinfo, 7);
 	size_t		room = evidence->npassages + cases->npassages;
 	const char *language = language_tag(evidence->language);

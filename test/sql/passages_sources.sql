@@ -58,6 +58,15 @@ ORDER BY least(a_length, b_length) * coverage DESC, source_id;
 SELECT candidates, count(DISTINCT source_id)
 FROM asked, unnest(ARRAY[1, 2, 100]) candidates, find_sources(doc, near_pairs(doc), 'SELECT id, pairs, body FROM sources', 'verbatim', candidates, 100)
 GROUP BY 1 ORDER BY 1;
+-- Rows are compared until five in a row have no case, at most `candidates`: here the n-th nearest row is a copy or not
+CREATE FUNCTION sources_by_order(copies int[]) RETURNS TABLE (id text, pairs signature, body text)
+    LANGUAGE sql STABLE AS
+$$ SELECT 'n' || n, (signature_from(ARRAY(SELECT generate_series(1, 20 - n)))), CASE WHEN n = ANY (copies) THEN doc ELSE 'nothing of it' END
+   FROM asked, generate_series(1, 12) n $$;
+SELECT copies, stop, array_agg(source_id ORDER BY source_id) AS found
+FROM asked, (VALUES ('{1,2}'::int[], 100), ('{1,6}', 100), ('{1,7}', 100), ('{6}', 100), ('{5,10}', 100), ('{5,11}', 100), ('{1,6,12}', 6)) c (copies, stop),
+     find_sources(doc, signature_from(ARRAY(SELECT generate_series(1, 20))), format('SELECT * FROM sources_by_order(%L)', copies), candidates => stop)
+GROUP BY copies, stop ORDER BY copies, stop;
 SELECT count(*) FROM asked, find_sources('Nothing of it', near_pairs('Nothing of it'), 'SELECT id, pairs, body FROM sources', min_length => 0);
 SELECT count(*) FROM asked, find_sources(NULL, near_pairs(doc), 'SELECT id, pairs, body FROM sources');
 -- Names in a query are the caller's; a condition narrows it
@@ -83,6 +92,6 @@ SELECT * FROM find_sources('a', shingles('a'), 'SELECT id, body, body FROM sourc
 SELECT * FROM find_sources('a', shingles('a'), 'SELECT id, pairs, body FROM sources', 'none');
 SELECT * FROM find_sources('a', shingles('a'), 'SELECT id, pairs, body FROM sources', candidates => -1);
 
-DROP FUNCTION passages_of, near_pairs;
+DROP FUNCTION passages_of, near_pairs, sources_by_order;
 DROP SCHEMA "Odd schema" CASCADE;
 DROP TABLE sources, sources_frequent, asked;

@@ -112,7 +112,7 @@ SELECT lib._library_index_batch('sets'), lib._library_index_batch();
 CALL lib.library_index(NULL, 10, 0);
 SELECT found_in, address FROM lib.library_check('the cat sleeps on the mat all day') ORDER BY 1, 2;
 SELECT found_in, address, a_start, a_length FROM lib.library_passages('the cat sleeps on the mat all day', 'sets', 0.5, 3) ORDER BY 1, 2;
-SELECT found_in, address, a_start, a_length FROM lib.library_cases('the cat sleeps on the mat all day', min_length => 10) ORDER BY 1, 2;
+SELECT found_in, address, a_start, a_length FROM lib.library_cases('the cat sleeps on the mat all day', preset => 'verbatim', min_length => 10) ORDER BY 1, 2;
 SELECT name, documents, waiting, state, progress FROM lib.libraries ORDER BY 1;
 UPDATE lib.library_document SET body = body OPERATOR(pg_catalog.||) ' or so'::text WHERE address OPERATOR(pg_catalog.=) '2'::text;
 SELECT lib.library_remake('sets'), lib.library_remake('words');
