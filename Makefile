@@ -44,6 +44,7 @@ OBJS = \
 	src/groups/groups.o \
 	src/groups/pair_groups.o \
 	src/groups/row_query.o \
+	src/groups/scopes.o \
 	src/groups/set_groups.o \
 	src/guard/fill.o \
 	src/guard/guard.o \

@@ -55,13 +55,15 @@ enum OldColumns
 
 /*
  * An equal row is enough for a new set, as it is in the group where that belongs: an index
- * finds it at a fraction of the cost.
+ * finds it at a fraction of the cost.  Scopes with the same bytes are equal; for others there
+ * are the near rows.
  */
 #define EQUAL_ROW_OR_NEAR_ROWS \
 	"SELECT DISTINCT ON (3, 1) old.* FROM " VALUES_TABLE ", LATERAL (" \
 	" WITH equal AS (SELECT * FROM (SELECT) AS old (%2$s)" \
 	" WHERE %1$s.near_duplicate(signature, $1, 1::pg_catalog.float8, 'jaccard'::pg_catalog.text)" \
-	" AND signature OPERATOR(%1$s.=) $1%3$s LIMIT 1)" \
+	" AND signature OPERATOR(%1$s.=) $1" \
+	" AND ROW(%3$s)::pg_catalog.record OPERATOR(pg_catalog.*=) ROW(%4$s)::pg_catalog.record LIMIT 1)" \
 	" SELECT * FROM equal UNION ALL" \
 	" SELECT * FROM (SELECT) AS near WHERE NOT EXISTS (SELECT FROM equal)) AS old ORDER BY 3, 1"
 
@@ -157,7 +159,7 @@ begin_old(AddedRows *added)
 										 OLD_HINT);
 	added->scope = palloc(rows->nscope * sizeof(TypedColumn));
 	for (int i = 0; i < rows->nscope; i++)
-		added->scope[i] = typed_column(desc, added->first + i + 1, TupleDescAttr(rows->scope, i)->atttypid, true,
+		added->scope[i] = typed_column(desc, added->first + i + 1, TupleDescAttr(rows->scopes.columns, i)->atttypid, true,
 									   "a column of the scope", OLD_HINT);
 	added->id_type = lookup_type_cache(id, TYPECACHE_EQ_OPR_FINFO);
 	added->collation = TupleDescAttr(desc, OLD_REPRESENTATIVE)->attcollation;
@@ -237,6 +239,20 @@ scans_index(PlanState *state, void *context)
 		planstate_tree_walker(state, scans_index, context);
 }
 
+/* True if the signature and scope of old rows have the types of those of the new ones. */
+static bool
+has_equal_types(const AddedRows *added)
+{
+	TupleDesc	desc = added->query.result;
+	const RowSets *rows = &added->rows;
+	bool		equal = TupleDescAttr(desc, OLD_SIGNATURE)->atttypid == rows->signature_type;
+
+	for (int i = 0; i < rows->nscope; i++)
+		equal &= TupleDescAttr(desc, added->first + i)->atttypid ==
+			TupleDescAttr(rows->scopes.columns, i)->atttypid;
+	return equal;
+}
+
 /*
  * Find old rows, equal ones first, if the plan can scan an index for these.  Return false if
  * it cannot.
@@ -245,25 +261,27 @@ static bool
 find_by_index(AddedRows *added, Oid schema)
 {
 	RowSets    *rows = &added->rows;
-	TupleDesc	desc = added->query.result;
 	StringInfoData columns;
-	StringInfoData conditions;
+	StringInfoData old_scope;
+	StringInfoData new_scope;
 
-	if (!added->sets || TupleDescAttr(desc, OLD_SIGNATURE)->atttypid != rows->signature_type)
+	if (!added->sets || !has_equal_types(added))
 		return false;
 	initStringInfo(&columns);
-	initStringInfo(&conditions);
+	initStringInfo(&old_scope);
+	initStringInfo(&new_scope);
 	appendStringInfoString(&columns, "id, signature");
 	for (int i = OLD_SIGNATURE + 1; i < added->first + rows->nscope; i++)
 		appendStringInfo(&columns, ", c%d", i);
 	for (int i = 0; i < rows->nscope; i++)
-		appendStringInfo(&conditions, " AND c%d::%s IS NOT DISTINCT FROM $%d",
-						 added->first + i,
-						 format_type_be_qualified(TupleDescAttr(rows->scope, i)->atttypid), i + 2);
+	{
+		appendStringInfo(&old_scope, "%sc%d", i == 0 ? "" : ", ", added->first + i);
+		appendStringInfo(&new_scope, "%s$%d", i == 0 ? "" : ", ", i + 2);
+	}
 	return user_query_run_inside(&added->query,
 								 psprintf(EQUAL_ROW_OR_NEAR_ROWS,
 										  quote_identifier(get_namespace_name(schema)),
-										  columns.data, conditions.data),
+										  columns.data, old_scope.data, new_scope.data),
 								 scans_index, add_old, added);
 }
 

@@ -6,10 +6,9 @@
  * group, so no pairs of rows are made.
  *
  * Further columns of the query are a scope: rows are compared if they are equal in these.
- * Features are hashed together with a 64-bit hash of the scope, which is seeded with a random
- * number, so that scopes with equal hashes cannot be constructed.  Sets of a different spec
- * than the first one are kept apart in the same way; sketches and vectors of each spec have
- * groups of their own.
+ * Scopes are numbered, and features are hashed together with the number and a secret.  Sets of a
+ * different spec than the first one are kept apart in the same way; sketches and vectors of each
+ * spec have groups of their own.
  *
  * Results are made in two passes over the rows: the first one counts the members of groups and
  * numbers these, the second one puts the rows.
@@ -18,20 +17,19 @@
 
 #include <math.h>
 
-#include "access/htup_details.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/nodes.h"
 #include "utils/builtins.h"
 #include "utils/float.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
 #include "base/compat.h"
+#include "base/hash.h"
 #include "base/interrupts.h"
 #include "base/memory.h"
 #include "groups/groups.h"
@@ -40,7 +38,10 @@
 
 PG_FUNCTION_INFO_V1(near_duplicate_groups);
 
-/* Parts of the memory, in sixteenths. */
+/*
+ * Parts of the memory, in sixteenths.  Numbers of sets, scopes, and ids of old rows have one
+ * each.
+ */
 #define SETS_SHARE	11
 #define IDS_SHARE	2
 
@@ -51,14 +52,16 @@ PG_FUNCTION_INFO_V1(near_duplicate_groups);
 
 /* Scopes */
 
-/* Prepare to hash the columns after the signature. */
+/* Prepare to number the values of the columns after the signature. */
 static void
 begin_scope(RowSets *rows, TupleDesc desc)
 {
+	TupleDesc	columns;
+
 	rows->nscope = desc->natts - 2;
 	if (rows->nscope == 0)
 		return;
-	rows->scope = CreateTemplateTupleDesc(rows->nscope);
+	columns = CreateTemplateTupleDesc(rows->nscope);
 	for (int i = 0; i < rows->nscope; i++)
 	{
 		Oid			type = TupleDescAttr(desc, i + 2)->atttypid;
@@ -70,28 +73,22 @@ begin_scope(RowSets *rows, TupleDesc desc)
 							i + 3, format_type_be(type)),
 					 errdetail("Rows are compared where they are equal in all columns after the signature."),
 					 errhint(QUERY_HINT)));
-		TupleDescCopyEntry(rows->scope, i + 1, desc, i + 3);
+		TupleDescCopyEntry(columns, i + 1, desc, i + 3);
 	}
-	TupleDescFinalize(rows->scope);
-	BlessTupleDesc(rows->scope);
-	fmgr_info(F_HASH_RECORD_EXTENDED, &rows->hash_scope);
+	TupleDescFinalize(columns);
+	scopes_begin(&rows->scopes, BlessTupleDesc(columns), rows->memory / 16);
 	if (!pg_strong_random(&rows->secret, sizeof(rows->secret)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),
 				 errmsg("could not generate random values")));
 }
 
-/* Return a hash of the columns of the scope. */
+/* Return a hash of the scope; different scopes have different ones. */
 static uint64
 hash_scope(RowSets *rows, const Datum *values, const bool *nulls)
 {
-	HeapTuple	scope;
-
-	if (rows->nscope == 0)
-		return 0;
-	scope = heap_form_tuple(rows->scope, unconstify(Datum *, values), unconstify(bool *, nulls));
-	return DatumGetUInt64(FunctionCall2(&rows->hash_scope, HeapTupleGetDatum(scope),
-										UInt64GetDatum(rows->secret)));
+	return rows->nscope == 0 ? 0 :
+		mix64(rows->secret + scope_number(&rows->scopes, values, nulls));
 }
 
 /* Rows */
@@ -256,8 +253,9 @@ row_sets_forgot(const RowSets *rows)
 	return forgot;
 }
 
-void
-row_sets_end(RowSets *rows)
+/* Free all rows. */
+static void
+free_rows(RowSets *rows)
 {
 	for (int i = 0; i < rows->ngroups; i++)
 		set_groups_end(rows->groups[i].groups);
@@ -267,9 +265,16 @@ row_sets_end(RowSets *rows)
 }
 
 void
+row_sets_end(RowSets *rows)
+{
+	free_rows(rows);
+	scopes_end(&rows->scopes);
+}
+
+void
 row_sets_clear(RowSets *rows)
 {
-	row_sets_end(rows);
+	free_rows(rows);
 	row_ids_begin(&rows->ids, rows->ids.type, rows->memory / 16 * IDS_SHARE);
 	disk_array_begin(&rows->sets, sizeof(SetNumber), rows->memory / 16);
 }

@@ -9,6 +9,7 @@
 
 #include "groups/disk_array.h"
 #include "groups/row_query.h"
+#include "groups/scopes.h"
 #include "groups/set_groups.h"
 
 /* A set: number of its SpecGroups << 32 | number in these */
@@ -38,10 +39,9 @@ typedef struct RowSets
 	bool	   *nulls;
 	RowIds		ids;
 	DiskArray	sets;			/* SetNumber of each row, or NO_SET */
-	TupleDesc	scope;			/* further columns of the query */
-	int			nscope;
-	FmgrInfo	hash_scope;		/* hash_record_extended() */
-	uint64		secret;			/* with which they are hashed */
+	int			nscope;			/* further columns of the query */
+	Scopes		scopes;			/* their values */
+	uint64		secret;			/* with which numbers of scopes are hashed */
 	SpecGroups *groups;
 	int			ngroups;
 	size_t		max_groups;
