@@ -236,13 +236,16 @@ shared_alloc(SharedAreas *areas, size_t bytes, SharedPointer *pointer)
  *
  * A join holds millions of rows and sets of some dozens of bytes each; the header and the
  * rounding of palloc() would cost as much again.  Pieces are cut from blocks that grow with the
- * arena, up to a megabyte; a piece of more than a quarter of a block gets one for itself.
+ * arena; a piece of more than a quarter of a block gets one for itself.
  */
 
 /* Bytes that are cleared between two checks for interrupts. */
 #define CLEAR_AT_ONCE	((size_t) 4 * 1024 * 1024)
 
 #define MAX_BLOCK_SIZE	((size_t) 1024 * 1024)
+
+/* By which factor blocks grow at most. */
+#define MAX_GROWTH		16
 
 typedef struct ArenaBlock
 {
@@ -254,8 +257,8 @@ typedef struct ArenaBlock
 } ArenaBlock;
 
 /*
- * Initialize an empty arena in the current memory context; its first block has block_size
- * bytes, head included.
+ * Initialize an empty arena in the current memory context.  Its first block has block_size
+ * bytes, head included; the next ones grow up to MAX_GROWTH times that, at most a megabyte.
  */
 void
 arena_init(Arena *arena, size_t block_size)
@@ -328,7 +331,8 @@ arena_alloc(Arena *arena, size_t bytes)
 		return own->data;
 	}
 	block = arena_block(arena, Max(bytes, arena->block_size - offsetof(ArenaBlock, data)));
-	arena->block_size = Min(arena->block_size * 2, MAX_BLOCK_SIZE);
+	arena->block_size = Min(arena->block_size * 2,
+							Min(arena->first_block * MAX_GROWTH, MAX_BLOCK_SIZE));
 	block->next = arena->blocks;
 	block->used = bytes;
 	arena->blocks = block;
@@ -364,6 +368,8 @@ arena_reuse(Arena *arena)
 		arena->spare = block;
 	}
 	arena->bytes = 0;
+	/* blocks grow again as before, so spare ones fit */
+	arena->block_size = arena->first_block;
 }
 
 /* Free everything; the arena can be used again.  It is not shared. */
@@ -372,7 +378,6 @@ arena_reset(Arena *arena)
 {
 	arena_reuse(arena);
 	(void) pop_spare(arena, SIZE_MAX);
-	arena->block_size = arena->first_block;
 }
 
 /* Clear memory, with checks for interrupts. */

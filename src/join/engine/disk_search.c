@@ -83,7 +83,7 @@ chunks_create(SetJoin *join, size_t fixed)
 {
 	Chunks	   *chunks = palloc0(sizeof(Chunks));
 	size_t		memory = join->params.memory;
-	size_t		block = Min(Max(memory / 64, 1024), 64 * 1024);
+	size_t		block = Min(Max(memory / 512, 1024), 64 * 1024);
 
 	join->spill->chunks = chunks;
 	chunks->reader = &join->spill->file.reader;

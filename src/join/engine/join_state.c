@@ -25,7 +25,7 @@ setjoin_account(SetJoin *join, size_t bytes)
 void
 setjoin_init_arenas(SetJoin *join)
 {
-	size_t		block = Min(Max(join->params.memory / 128, 1024), 64 * 1024);
+	size_t		block = Min(Max(join->params.memory / 512, 1024), 64 * 1024);
 	Arena	   *arenas[] = {&join->values, &join->keys, &join->rows[SIDE_OUTER],
 	&join->rows[SIDE_INNER]};
 

@@ -297,6 +297,20 @@ spillreader_read(SpillReader *reader, void *data, size_t len)
 	(void) take_bytes(reader, data, NULL, len);
 }
 
+void
+spillreader_copy(SpillReader *reader, SpillFile *to, size_t len)
+{
+	Assert(spillreader_tell(reader) + len <= reader->file->size);
+	while (len > 0)
+	{
+		size_t		n = Min(len, fill_buffer(reader));
+
+		spillfile_write(to, reader->buffer + reader->at, n);
+		reader->at += n;
+		len -= n;
+	}
+}
+
 bool
 spillreader_next_is(SpillReader *reader, const void *data, size_t len)
 {

@@ -19,12 +19,20 @@
  * are merged in shares of the keys, but only the places of sets are written: values stay in
  * their runs, and reading sets in the order of their keys reads each run forward.
  *
- * Each run has a buffer: the more runs there are, the smaller these are.
+ * Each run has a buffer: the more runs there are, the smaller these are.  Each process
+ * merges its runs into fewer before it publishes them, if even the smallest buffers of all runs
+ * would not fit into memory.
  */
 
 /* Bounds of the buffer of a run. */
 #define MIN_BUFFER		((size_t) 512)
 #define MAX_BUFFER		((size_t) 256 * 1024)
+
+/* The part of the memory that the smallest buffers of all open runs may take. */
+#define OPEN_PART		16
+
+/* Number of runs that can be open in any case. */
+#define MIN_OPEN_RUNS	64
 
 #define SAMPLE_BYTES	((uint64) 64 * 1024)
 
@@ -80,8 +88,7 @@ setruns_create(SetRuns *runs, size_t max_bytes, const SpillStore *store)
 {
 	memset(runs, 0, sizeof(SetRuns));
 	runs->store = *store;
-	runs->max_bytes = runs->pending_bytes = max_bytes;
-	arena_init(&runs->arena, Min(Max(max_bytes / 64, 1024), 64 * 1024));
+	runs->max_bytes = runs->pending_bytes = MAXALIGN_DOWN(max_bytes);
 	spillfile_create(&runs->file, store, "runs");
 }
 
@@ -118,48 +125,69 @@ take_sample(SetRuns *runs, SetKey key)
 	};
 }
 
+/* The end of the run that begins at that offset: note it. */
+static void
+add_range(SetRuns *runs, uint64 begin)
+{
+	Assert(runs->file.size > begin);
+	runs->ranges = growing_reserve(runs->ranges, &runs->max_ranges, runs->nranges + 1,
+								   sizeof(RunRange));
+	runs->ranges[runs->nranges++] = (RunRange)
+	{
+		begin, runs->file.size
+	};
+}
+
+/* The PendingSets, newest first. */
+static PendingSet *
+pending_sets(const SetRuns *runs)
+{
+	return (PendingSet *) (runs->room + runs->pending_bytes) - runs->npending;
+}
+
+/* Write a pending set or row; `last` is the last set that was written, or NULL. */
+static void
+write_pending(SetRuns *runs, PendingSet *set, const PendingSet *last)
+{
+	RunHead		head = {.row = set->row_bytes << 1 | set->side};
+
+	/* a set that is identical to the last one becomes a further row of it */
+	if (set->values != NULL && last != NULL && same_hash(set->key, last->key) &&
+		memcmp(set->values, last->values, values_bytes(SETKEY_SIZE(set->key))) == 0)
+	{
+		set->key = last->key;
+		set->values = NULL;
+	}
+	if (set->values != NULL)
+		head.nvalues = SETKEY_SIZE(set->key);
+	head.key = set->key;
+	take_sample(runs, set->key);
+	spillfile_write(&runs->file, &head, sizeof(head));
+	spillfile_write(&runs->file, set->row - values_bytes(head.nvalues),
+					values_bytes(head.nvalues) + set->row_bytes);
+}
+
 /* Write the pending sets, if there are any, as a run. */
 static void
 flush_pending(SetRuns *runs)
 {
-	SpillFile  *file = &runs->file;
-	RunRange	range = {.begin = file->size};
+	uint64		begin = runs->file.size;
+	PendingSet *pending;
 	const PendingSet *last = NULL;
 
 	if (runs->npending == 0)
 		return;
-	sort_pending(runs->pending, runs->npending);
+	pending = pending_sets(runs);
+	sort_pending(pending, runs->npending);
 	for (size_t i = 0; i < runs->npending; i++)
 	{
-		PendingSet *set = &runs->pending[i];
-		RunHead		head = {.row = set->row_bytes << 1 | set->side};
-
 		CHECK_FOR_INTERRUPTS();
-
-		/* a set that is identical to the last one becomes a further row of it */
-		if (set->values != NULL && last != NULL && same_hash(set->key, last->key) &&
-			memcmp(set->values, last->values, values_bytes(SETKEY_SIZE(set->key))) == 0)
-		{
-			set->key = last->key;
-			set->values = NULL;
-		}
-		if (set->values != NULL)
-		{
-			last = set;
-			head.nvalues = SETKEY_SIZE(set->key);
-		}
-		head.key = set->key;
-		take_sample(runs, set->key);
-		spillfile_write(file, &head, sizeof(head));
-		spillfile_write(file, set->row - values_bytes(head.nvalues),
-						values_bytes(head.nvalues) + set->row_bytes);
+		write_pending(runs, &pending[i], last);
+		if (pending[i].values != NULL)
+			last = &pending[i];
 	}
-	range.end = file->size;
-	runs->ranges = growing_reserve(runs->ranges, &runs->max_ranges, runs->nranges + 1,
-								   sizeof(RunRange));
-	runs->ranges[runs->nranges++] = range;
-	runs->npending = 0;
-	arena_reuse(&runs->arena);
+	add_range(runs, begin);
+	runs->npending = runs->used = 0;
 }
 
 /* Free the memory of pending sets; there are none. */
@@ -167,11 +195,9 @@ static void
 free_pending(SetRuns *runs)
 {
 	Assert(runs->npending == 0);
-	arena_reset(&runs->arena);
-	if (runs->pending != NULL)
-		pfree(runs->pending);
-	runs->pending = NULL;
-	runs->max_pending = 0;
+	if (runs->room != NULL)
+		pfree(runs->room);
+	runs->room = NULL;
 }
 
 /* Reading */
@@ -204,20 +230,41 @@ first_run(const SetRuns *runs)
 	return &runs->runs[DatumGetUInt32(binaryheap_first(runs->heap))];
 }
 
-/* Open all published runs, with `buffers` bytes for all buffers, or MIN_BUFFER for each. */
-static void
-open_all(SetRuns *runs, size_t buffers)
+/* Number of runs that can be open at once, of all processes. */
+static size_t
+most_open(const SetRuns *runs)
 {
-	size_t		n = Max(runs->nranges, 1);
+	return Max(runs->max_bytes / OPEN_PART / (MIN_BUFFER + sizeof(Run)), MIN_OPEN_RUNS);
+}
 
-	runs->runs = palloc(n * sizeof(Run));
-	runs->buffer = Min(Max(buffers / n, MIN_BUFFER), MAX_BUFFER);
-	for (size_t i = 0; i < runs->nranges; i++)
+/* Open the first n runs, with `buffers` bytes for all buffers, or MIN_BUFFER for each. */
+static void
+open_runs(SetRuns *runs, size_t n, size_t buffers)
+{
+	Assert(runs->runs == NULL && n <= runs->nranges);
+	runs->runs = palloc(Max(n, 1) * sizeof(Run));
+	runs->nopen = n;
+	runs->buffer = Min(Max(buffers / Max(n, 1), MIN_BUFFER), MAX_BUFFER);
+	for (size_t i = 0; i < n; i++)
 	{
 		runs->runs[i].range = runs->ranges[i];
 		spillreader_create(&runs->runs[i].reader, &runs->file, runs->buffer);
 		spillreader_seek(&runs->runs[i].reader, runs->ranges[i].begin);
 	}
+}
+
+/* Close all open runs. */
+static void
+close_runs(SetRuns *runs)
+{
+	if (runs->heap != NULL)
+		binaryheap_free(runs->heap);
+	runs->heap = NULL;
+	for (size_t i = 0; i < runs->nopen; i++)
+		pfree(runs->runs[i].reader.buffer);
+	pfree(runs->runs);
+	runs->runs = NULL;
+	runs->nopen = 0;
 }
 
 static inline bool
@@ -279,18 +326,55 @@ setruns_limit(SetRuns *runs, size_t bytes)
 {
 	flush_pending(runs);
 	free_pending(runs);
-	runs->pending_bytes = Min(bytes, runs->max_bytes);
+	runs->pending_bytes = MAXALIGN_DOWN(Min(bytes, runs->max_bytes));
 }
 
-/* Whether there is room for one more, with that many bytes. */
+/* True if there is room for one more, with that many bytes. */
 static bool
 has_room(const SetRuns *runs, size_t bytes)
 {
-	size_t		sets = runs->max_pending;
+	return runs->used + MAXALIGN(bytes) +
+		(runs->npending + 1) * sizeof(PendingSet) <= runs->pending_bytes;
+}
 
-	if (runs->npending == sets)
-		sets *= 2;
-	return runs->arena.bytes + bytes + sets * sizeof(PendingSet) <= runs->pending_bytes;
+/* Copy a set of that many bytes, for which there is room, and its row to the pending ones. */
+static void
+add_pending(SetRuns *runs, PendingSet *set, const uint64 *values, size_t bytes,
+			const FileRow *head, const void *row)
+{
+	char	   *copy;
+
+	Assert(has_room(runs, bytes + set->row_bytes));
+	if (runs->room == NULL)
+		runs->room = palloc_huge(runs->pending_bytes, 1);
+	copy = runs->room + runs->used;
+	runs->used += MAXALIGN(bytes + set->row_bytes);
+	if (values != NULL)
+		set->values = memcpy(copy, values, bytes);
+	set->row = memcpy(copy + bytes, head, sizeof(FileRow));
+	memcpy(copy + bytes + sizeof(FileRow), row, head->len);
+	runs->npending++;
+	*pending_sets(runs) = *set;
+}
+
+/* Write a set and its row that are larger than the memory for pending ones as a run. */
+static void
+write_alone(SetRuns *runs, const PendingSet *set, const uint64 *values, size_t bytes,
+			const FileRow *head, const void *row)
+{
+	uint64		begin = runs->file.size;
+	RunHead		run_head = {
+		.key = set->key,.nvalues = bytes / sizeof(uint64),
+		.row = set->row_bytes << 1 | set->side
+	};
+
+	Assert(runs->npending == 0);
+	take_sample(runs, set->key);
+	spillfile_write(&runs->file, &run_head, sizeof(RunHead));
+	spillfile_write(&runs->file, values, bytes);
+	spillfile_write(&runs->file, head, sizeof(FileRow));
+	spillfile_write(&runs->file, row, head->len);
+	add_range(runs, begin);
 }
 
 void
@@ -301,8 +385,6 @@ setruns_add(SetRuns *runs, SetKey key, const uint64 *values, JoinSide side,
 	size_t		row_bytes = sizeof(FileRow) + (size_t) len;
 	FileRow		head = {rowno, len};
 	PendingSet	set = {.key = key,.side = side,.row_bytes = row_bytes};
-	char	   *copy;
-	bool		fits;
 
 	if (row_bytes > MaxAllocSize - VARHDRSZ)
 		ereport(ERROR,
@@ -310,26 +392,12 @@ setruns_add(SetRuns *runs, SetKey key, const uint64 *values, JoinSide side,
 				 errmsg("row of a similarity join is too large"),
 				 errdetail("It has %zu bytes.", row_bytes)));
 
-	if (!has_room(runs, bytes + set.row_bytes))
+	if (!has_room(runs, bytes + row_bytes))
 		flush_pending(runs);
-	/* many small sets may have made the array large */
-	fits = has_room(runs, bytes + set.row_bytes);
-	if (!fits)
-		free_pending(runs);
-	copy = arena_alloc(&runs->arena, bytes + set.row_bytes);
-	if (values != NULL)
-		set.values = memcpy(copy, values, bytes);
-	set.row = memcpy(copy + bytes, &head, sizeof(FileRow));
-	memcpy(copy + bytes + sizeof(FileRow), row, len);
-	runs->pending = growing_reserve(runs->pending, &runs->max_pending, runs->npending + 1,
-									sizeof(PendingSet));
-	runs->pending[runs->npending++] = set;
-	/* a large one is a run of its own */
-	if (!fits && !has_room(runs, 0))
-	{
-		flush_pending(runs);
-		free_pending(runs);
-	}
+	if (has_room(runs, bytes + row_bytes))
+		add_pending(runs, &set, values, bytes, &head, row);
+	else
+		write_alone(runs, &set, values, bytes, &head, row);
 }
 
 void
@@ -357,11 +425,61 @@ setruns_scan(SetRuns *runs, size_t buffer, uint32 max_values, SetCallback callba
 
 /* Runs of all processes */
 
+/* Remove the first n runs from the lists; nothing reads them any more. */
+static void
+drop_first(SetRuns *runs, size_t n)
+{
+	size_t		kept = 0;
+
+	runs->nranges -= n;
+	memmove(runs->ranges, runs->ranges + n, runs->nranges * sizeof(RunRange));
+	for (size_t i = 0; i < runs->nsamples; i++)
+	{
+		CHECK_EVERY(i);
+		if (runs->samples[i].offset >= runs->ranges[0].begin)
+			runs->samples[kept++] = runs->samples[i];
+	}
+	runs->nsamples = kept;
+}
+
+/* Merge the first n runs into one, which becomes the last one. */
+static void
+merge_first(SetRuns *runs, size_t n)
+{
+	uint64		begin = runs->file.size;
+
+	Assert(n > 1);
+	open_runs(runs, n, runs->max_bytes / 2);
+	runs->heap = binaryheap_allocate(n, compare_runs, runs);
+	for (size_t i = 0; i < n; i++)
+		if (read_head(&runs->runs[i]))
+			binaryheap_add_unordered(runs->heap, UInt32GetDatum(i));
+	binaryheap_build(runs->heap);
+	while (!binaryheap_empty(runs->heap))
+	{
+		Run		   *run = first_run(runs);
+
+		CHECK_FOR_INTERRUPTS();
+		take_sample(runs, run->head.key);
+		spillfile_write(&runs->file, &run->head, sizeof(RunHead));
+		spillreader_copy(&run->reader, &runs->file,
+						 values_bytes(run->head.nvalues) + HEAD_ROW_BYTES(&run->head));
+		advance(runs, run);
+	}
+	close_runs(runs);
+	add_range(runs, begin);
+	drop_first(runs, n);
+}
+
 void
 setruns_publish(SetRuns *runs, RunDirectory *directory)
 {
+	size_t		most = Max(most_open(runs) / runs->store.nparts, 2);
+
 	flush_pending(runs);
 	free_pending(runs);
+	while (runs->nranges > most)
+		merge_first(runs, Min(most, runs->nranges - most + 1));
 	directory->offset = runs->file.size;
 	directory->nranges = runs->nranges;
 	directory->nsamples = runs->nsamples;
@@ -436,7 +554,7 @@ setruns_divide(SetRuns *runs, uint32 nshares)
 		runs->borders[i] = border;
 	}
 	pfree(samples);
-	open_all(runs, runs->max_bytes / 2);
+	open_runs(runs, runs->nranges, runs->max_bytes / 2);
 }
 
 void
@@ -495,12 +613,7 @@ setruns_next(SetRuns *runs, uint64 *values)
 size_t
 setruns_end(SetRuns *runs, size_t buffer)
 {
-	if (runs->heap != NULL)
-		binaryheap_free(runs->heap);
-	runs->heap = NULL;
-	for (size_t i = 0; i < runs->nranges; i++)
-		pfree(runs->runs[i].reader.buffer);
-	pfree(runs->runs);
+	close_runs(runs);
 	if (runs->samples != NULL)
 		pfree(runs->samples);
 	runs->samples = NULL;
@@ -509,7 +622,7 @@ setruns_end(SetRuns *runs, size_t buffer)
 	if (runs->record.row != NULL)
 		pfree(runs->record.row);
 	memset(&runs->record, 0, sizeof(RunRecord));
-	open_all(runs, Min(runs->nranges * buffer, runs->max_bytes / 32));
+	open_runs(runs, runs->nranges, Min(runs->nranges * buffer, runs->max_bytes / 32));
 	return runs->nranges * runs->buffer;
 }
 

@@ -11,7 +11,10 @@
 
 /* Sorted runs of sets and rows on disk */
 
-/* A set with one of its rows, or a further row of a set, before it is in a run. */
+/*
+ * A set with one of its rows, or a further row of a set, before it is in a run: values and row
+ * are a copy in SetRuns.room.
+ */
 typedef struct PendingSet
 {
 	SetKey		key;
@@ -75,10 +78,11 @@ typedef struct SetRuns
 	SpillStore	store;
 	size_t		max_bytes;		/* that pending sets may take */
 	size_t		pending_bytes;	/* that they may take now */
-	Arena		arena;			/* of pending sets */
-	PendingSet *pending;
+	char	   *room;			/* pending_bytes bytes, with copies of sets
+								 * from the beginning and their PendingSets
+								 * from the end; NULL: none is pending */
+	size_t		used;			/* bytes of the copies */
 	size_t		npending;
-	size_t		max_pending;	/* allocated */
 	uint32		nsets;			/* numbers that this process has given to sets */
 	SpillFile	file;			/* of this process; once imported, of all */
 	RunRange   *ranges;			/* by offset */
@@ -90,7 +94,8 @@ typedef struct SetRuns
 	size_t		max_samples;	/* allocated */
 
 	/* while runs are read */
-	Run		   *runs;			/* by range */
+	Run		   *runs;			/* the first of the ranges */
+	size_t		nopen;			/* number of these */
 	size_t		buffer;			/* bytes of the buffer of each */
 	struct binaryheap *heap;	/* of runs that have another record, by its
 								 * key */
@@ -102,7 +107,7 @@ typedef struct SetRuns
 
 /*
  * Prepare empty runs in the current memory context.  Pending sets take up to max_bytes,
- * and the buffers of a merge half as much, unless there are very many runs.
+ * and the buffers of a merge half as much, but at least MIN_OPEN_RUNS smallest buffers.
  */
 extern void setruns_create(SetRuns *runs, size_t max_bytes, const SpillStore *store);
 
@@ -124,7 +129,10 @@ typedef void (*SetCallback) (void *arg, const uint64 *values, uint32 n);
 extern void setruns_scan(SetRuns *runs, size_t buffer, uint32 max_values,
 						 SetCallback callback, void *arg);
 
-/* End adding, so that all processes can import the runs. */
+/*
+ * End adding, so that all processes can import the runs.  If there are more than can be read
+ * at once, they are merged into fewer.
+ */
 extern void setruns_publish(SetRuns *runs, RunDirectory *directory);
 
 /*

@@ -154,6 +154,10 @@ spill_begin(SetJoin *join)
 		spill->nshares = 1;
 	}
 	spill->by_keys = join->algorithm->compare != NULL;
+	/* the sets in memory, and what is pending while they are written */
+	setjoin_account(join, join->values.bytes + join->rows[SIDE_OUTER].bytes +
+					join->rows[SIDE_INNER].bytes + join->filter.bytes +
+					settable_bytes(&join->table) + memory / 100 * FIRST_SHARE);
 	setruns_create(&spill->file.runs, memory / 100 * PENDING_SHARE, &store);
 	setruns_limit(&spill->file.runs, memory / 100 * FIRST_SHARE);
 	write_table(join);
@@ -165,7 +169,7 @@ spill_begin(SetJoin *join)
 		arena_reset(&join->values);
 		setruns_limit(&spill->file.runs, SIZE_MAX);
 	}
-	setjoin_account(join, memory / 100 * (PENDING_SHARE + FIRST_SHARE));
+	setjoin_account(join, memory / 100 * PENDING_SHARE);
 }
 
 /* Publishing and merging */
