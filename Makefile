@@ -26,6 +26,7 @@ OBJS = \
 	src/base/memory.o \
 	src/base/settings.o \
 	src/base/sort_uint64.o \
+	src/base/trigger.o \
 	src/document/doc_context.o \
 	src/document/recorded_versions.o \
 	src/document/select.o \
@@ -46,15 +47,22 @@ OBJS = \
 	src/groups/row_query.o \
 	src/groups/scopes.o \
 	src/groups/set_groups.o \
-	src/guard/fill.o \
+	src/fill/fill.o \
 	src/guard/guard.o \
 	src/guard/guard_check.o \
+	src/guard/guard_condition.o \
 	src/guard/guard_definition.o \
+	src/guard/guard_key.o \
+	src/guard/guard_moved.o \
 	src/guard/guard_report.o \
 	src/guard/guard_row.o \
 	src/guard/guard_search.o \
+	src/guard/guard_skipped.o \
 	src/guard/guard_statement.o \
 	src/guard/guard_tables.o \
+	src/guard/guard_tag.o \
+	src/guard/guard_unique.o \
+	src/guard/guard_value.o \
 	src/index/build.o \
 	src/index/check.o \
 	src/index/cost.o \
@@ -269,6 +277,7 @@ REGRESS = \
 	guard_scope \
 	guard_statement \
 	guard_tables \
+	guard_upsert \
 	guard_violations \
 	highlight \
 	index \

@@ -10,6 +10,7 @@
 #include "base/settings.h"
 #include "signature/signature.h"
 #include "gin/gin.h"
+#include "guard/guard.h"
 #include "index/access.h"
 #include "index/directory.h"
 #include "index/segments.h"
@@ -70,5 +71,6 @@ _PG_init(void)
 	near_look_ups_init();
 	similarity_join_init();
 	explain_scan_init();
+	guard_skipped_init();
 	MarkGUCPrefixReserved("neardup");
 }

@@ -28,7 +28,8 @@ typedef enum GuardMode
 /* The arguments of a trigger, which point to its strings */
 typedef struct GuardArguments
 {
-	int			nleading;		/* those before "within" */
+	int			nleading;		/* those before "if" and "within" */
+	const char *condition;		/* expression over both rows, or NULL */
 	char	  **scope;			/* names of columns */
 	int			nscope;
 	double		threshold;
@@ -61,9 +62,19 @@ typedef struct GuardScope
 	bool		hashed;			/* can values be hashed? */
 	FmgrInfo	hash;
 	Oid			collation;		/* of the column */
-	Datum		value;			/* of the new row */
-	bool		isnull;
 } GuardScope;
+
+/*
+ * A condition on both rows.  The columns of the new row are OUTER_VAR, the
+ * columns of the other one INNER_VAR, in the layout of the table that the
+ * trigger fires on.
+ */
+typedef struct GuardCondition
+{
+	Expr	   *expr;			/* NULL: none */
+	ExprState  *state;			/* compiled when it is first computed */
+	Bitmapset  *inputs;			/* columns that it reads of either row */
+} GuardCondition;
 
 /* A table to search, and the index to search it with. */
 typedef struct GuardTable
@@ -79,8 +90,9 @@ typedef struct GuardTable
 } GuardTable;
 
 /*
- * All partitions of a table.  The clones of a trigger that fire in one statement share
- * the list, as one for each would take time quadratic in the number of partitions.
+ * All partitions of a table.  The clones of a trigger that fire in one
+ * statement share the list, as one for each would take time quadratic in the
+ * number of partitions.
  */
 typedef struct GuardPartitions
 {
@@ -97,10 +109,13 @@ typedef struct GuardPartitions
 	MemoryContextCallback unwatch;	/* removes it from that list */
 } GuardPartitions;
 
+/* Unique indexes of a table; see guard_unique.c. */
+typedef struct GuardUnique GuardUnique;
+
 /*
- * The state of a call site from row to row, in a memory context of its own.  No reference
- * to a relation, buffer or snapshot is held between rows, as the guard is not called
- * when a statement ends.
+ * The state of a call site from row to row, in a memory context of its own.
+ * No reference to a relation, buffer or snapshot is held between rows, as the
+ * guard is not called when a statement ends.
  */
 typedef struct Guard
 {
@@ -113,18 +128,39 @@ typedef struct Guard
 	GuardValue	key;			/* signature of the new row */
 	GuardValue	predicate;		/* whether it is guarded; no expr: it is */
 	GuardValue *columns;		/* scope of the new row */
-	GuardValue	condition;		/* inputs of the trigger's WHEN */
+	Bitmapset  *when;			/* inputs of the trigger's WHEN */
+	GuardCondition condition;	/* on the new row and another one */
 	GuardScope *scope;			/* rows are compared if these are equal */
 	int			nscope;
 	GuardTable *own;			/* the table that the trigger fires on */
 	GuardPartitions *partitions;	/* all tables to search; NULL: own only */
+	GuardUnique *unique;		/* of own, in a BEFORE trigger; NULL: not
+								 * looked up yet */
 	TupleTableSlot *slot;		/* the new row, fetched again */
-	TupleTableSlot *unplaced;	/* the new row if its place is not known */
 	uint64		visited;		/* rows that searches have visited */
 	ExprContext *row;			/* memory of one call */
 	ExprContext *candidate;		/* memory of one candidate row */
 	MemoryContext memory;		/* all of this */
 } Guard;
+
+/* Where a new row is */
+typedef enum NewRowPlace
+{
+	ROW_INSERTED_LATER,			/* not in the table: BEFORE INSERT */
+	ROW_AT_TID,					/* there; BEFORE UPDATE, its old version */
+	ROW_SOMEWHERE,				/* in the table, at an unknown place */
+} NewRowPlace;
+
+/* A new row, read once: what is compared with the rows of the tables */
+typedef struct NewRow
+{
+	TupleTableSlot *slot;
+	NewRowPlace place;
+	ItemPointerData tid;		/* ROW_AT_TID */
+	const Signature *sig;
+	Datum	   *scope;			/* values of the columns of the scope */
+	bool	   *scope_isnull;
+} NewRow;
 
 /* A near-duplicate of the new row */
 typedef struct GuardMatch
@@ -139,16 +175,16 @@ typedef struct ConflictScan
 	Guard	   *guard;
 	GuardTable *table;
 	Relation	rel;
-	const Signature *sig;		/* the new row's signature */
-	ItemPointer self;			/* place of the new row, or NULL */
+	NewRow	   *row;			/* the new row */
+	TupleConversionMap *layout; /* of the table's rows to the layout of the
+								 * new row, for the condition; NULL: the same */
 	IndexFetchTableData *fetch;
 	SnapshotData dirty;			/* set to the transaction that is changing a
 								 * row */
 	Snapshot	start;			/* transactions that were running when the
 								 * scan began */
 	double		similarity;		/* of the near row visited last */
-	bool		same;			/* are the bytes of its signature equal? */
-	bool		self_seen;		/* was the new row, Guard.unplaced, found? */
+	bool		self_seen;		/* was the new row found (ROW_SOMEWHERE)? */
 	TupleTableSlot *best;		/* row to report so far, or empty; NULL: the
 								 * first near row ends the scan */
 	double		best_similarity;
@@ -158,42 +194,40 @@ typedef struct ConflictScan
 extern Datum neardup_guard(PG_FUNCTION_ARGS);
 
 /*
- * Create a guard for a trigger of the table, in guard->memory, a child of the memory
- * context.  Raises an error if the trigger, its arguments or the objects that they name
- * cannot serve.
+ * Create a guard for a trigger of the table, in guard->memory, a child of the
+ * memory context.  Raises an error if the trigger, its arguments or the objects
+ * that they name cannot serve.
  */
 extern Guard *guard_create(MemoryContext parent, Relation rel,
 						   const Trigger *trigger);
 
 /* guard_definition.c */
 
-/* Parse the arguments of a trigger; names are not looked up.  Raises INVALID_PARAMETER_VALUE. */
+/*
+ * Parse the arguments of a trigger; names are not looked up.  Raises
+ * INVALID_PARAMETER_VALUE.
+ */
 extern GuardArguments guard_arguments(const Trigger *trigger);
 
 /*
- * Parse the arguments; raise an error if the trigger fires at the wrong time for its mode,
- * or the table takes part in inheritance without partitions.
+ * Parse the arguments; raise an error if the trigger fires at the wrong time
+ * for its mode, or the table takes part in inheritance without partitions.
  */
 extern GuardArguments guard_definition(Relation rel, const Trigger *trigger);
 
 /*
- * Return the trigger of that name that calls neardup_guard(), palloc'd.  If there is none,
- * return NULL if missing_ok, or raise an error.
+ * Return the trigger of that name that calls neardup_guard(), palloc'd.  If
+ * there is none, return NULL if missing_ok, or raise an error.
  */
 extern const Trigger *guard_trigger(Relation rel, const char *name,
 									bool missing_ok);
-
-/*
- * Return the table on which a trigger, or the one that it is a clone of, was created;
- * set *created to the trigger there.
- */
-extern Oid	trigger_root(Relation rel, const Trigger *trigger, Oid *created);
 
 /* guard_tables.c */
 
 /* Return the running statement. */
 extern StatementId guard_current_statement(void);
 
+/* True if two statements are the same. */
 static inline bool
 statements_equal(StatementId a, StatementId b)
 {
@@ -203,12 +237,15 @@ statements_equal(StatementId a, StatementId b)
 extern void guard_list_tables(Guard *guard, MemoryContext parent, Relation rel,
 							  const Trigger *trigger);
 
-/* Return the index of that name on the table; raise UNDEFINED_OBJECT if there is none. */
+/*
+ * Return the index of that name on the table; raise UNDEFINED_OBJECT if there
+ * is none.
+ */
 extern Oid	guard_named_index(Oid relid, const char *name);
 
 /*
- * Return the number, from 1, of the only key column of an index that is a signature;
- * raise an error if there is not exactly one.
+ * Return the number, from 1, of the only key column of an index that is a
+ * signature; raise an error if there is not exactly one.
  */
 extern AttrNumber guard_signature_key(Relation index);
 
@@ -218,57 +255,180 @@ extern char *guard_key_sql(Relation index, AttrNumber keyno);
 /* Raise DATATYPE_MISMATCH unless a column is of type signature. */
 extern void guard_require_signature(Relation rel, AttrNumber attno);
 
-/* guard_row.c */
-extern GuardValue guard_index_value(Relation rel, Oid indexid, AttrNumber keyno,
-									bool before);
-extern GuardValue guard_column_value(Relation rel, AttrNumber attno, bool before);
-extern GuardValue guard_predicate(Relation rel, Oid indexid, bool before);
-extern GuardValue guard_condition(Relation rel, const Trigger *trigger);
-extern Datum guard_value(GuardValue *value, TupleTableSlot *row,
-						 ExprContext *econtext, bool *isnull);
-extern bool guard_value_unchanged(const GuardValue *value, TupleTableSlot *before,
-								  TupleTableSlot *after);
+/* guard_value.c */
 
 /*
- * Return the signature of the new row and note its scope; NULL if the signature is null or
- * empty, or the row is not guarded.
+ * Replace, in a copy of an expression, generated columns of relation varno by
+ * their generation expressions: all of them, or those that are in no row.
  */
-extern Signature *guard_new_signature(Guard *guard, TupleTableSlot *row);
+extern Node *guard_expand_generated(Node *expr, Relation rel, int varno,
+									bool all);
 
-/* True if two versions of a row have the same scope and the same bytes of the signature. */
-extern bool guard_signature_unchanged(Guard *guard, TupleTableSlot *before,
-									  TupleTableSlot *after);
+/*
+ * Return how to read the signature of key column keyno of an index, a column,
+ * or the predicate of an index (without an expression if it has none); from
+ * rows that are not stored yet, if before.  In the current memory context.
+ */
+extern GuardValue guard_index_value(Relation rel, Oid indexid, AttrNumber keyno,
+									bool before);
+extern GuardValue guard_column_value(Relation rel, AttrNumber attno,
+									 bool before);
+extern GuardValue guard_predicate(Relation rel, Oid indexid, bool before);
 
-/* Return the number of a column of the scope; raise UNDEFINED_COLUMN if there is none. */
+/*
+ * Return the inputs of the WHEN of a trigger, in the current memory context.
+ * If it depends on more than stored columns of the new version, such as OLD or
+ * a setting, the old version may not have been checked: then it counts as a
+ * condition on the whole row.
+ */
+extern Bitmapset *guard_when_inputs(Relation rel, const Trigger *trigger);
+
+/*
+ * Return a value of a row, not detoasted, in the current memory context or in
+ * the row.  May use the memory of econtext.
+ */
+extern Datum guard_value(GuardValue *value, TupleTableSlot *row,
+						 ExprContext *econtext, bool *isnull);
+
+/* True if a row satisfies a predicate, or there is none. */
+extern bool guard_satisfies(GuardValue *predicate, TupleTableSlot *row,
+							ExprContext *econtext);
+
+/*
+ * True if two versions of a row are equal in the input columns of a value; no
+ * inputs are the whole row, which counts as changed.
+ */
+extern bool guard_inputs_unchanged(const Bitmapset *inputs,
+								   TupleTableSlot *before,
+								   TupleTableSlot *after);
+
+/* guard_condition.c */
+
+/*
+ * Parse the condition of a trigger's arguments; set guard->condition.  In the
+ * current memory context.  Raises an error, with a position in the text, unless
+ * it is an expression of type boolean over columns of the rows new and old.
+ */
+extern void guard_parse_condition(Guard *guard, Relation rel,
+								  const Trigger *trigger,
+								  const char *condition);
+
+/*
+ * Raise an error if the names in the condition mean other objects in the search
+ * path of the user than in pg_catalog, where the guard looks them up.
+ */
+extern void guard_require_same_names(Relation rel, const Trigger *trigger,
+									 const char *condition);
+
+/* True if the condition holds for the new row and the row in the table's slot. */
+extern bool guard_condition_holds(ConflictScan *scan);
+
+/* guard_row.c */
+
+/*
+ * Read a new row, in the current memory context.  False if its signature is
+ * null or empty, or the row is not guarded.
+ */
+extern bool guard_read_row(Guard *guard, TupleTableSlot *slot, NewRow *row);
+
+/*
+ * True if two versions of a row are equal in all that the guard reads: the
+ * bytes of the signature, the scope, the inputs of the conditions.
+ */
+extern bool guard_row_unchanged(Guard *guard, TupleTableSlot *before,
+								TupleTableSlot *after);
+
+/* Return the number of a column of the scope; raise UNDEFINED_COLUMN. */
 extern AttrNumber guard_scope_attno(Relation rel, const char *name);
+
+/* Set the guard's scope from names of columns, in the current memory context. */
 extern void guard_scope_init(Guard *guard, Relation rel, char **names, int n);
+
+/* Return how to read the scope's columns, as guard_column_value() does. */
 extern GuardValue *guard_scope_columns(const Guard *guard, Relation rel,
 									   bool before);
-extern uint64 guard_scope_hash(Guard *guard);
-extern bool guard_scope_contains(Guard *guard, GuardTable *table);
+
+/* Return a hash of the scope of a new row. */
+extern uint64 guard_scope_hash(Guard *guard, const NewRow *row);
+
+/* Count the columns of the scope that an index of the table can search. */
 extern int	guard_scope_served(const Guard *guard, const GuardTable *table,
 							   Relation index);
-extern int	guard_scope_scankeys(const Guard *guard, const GuardTable *table,
-								 Relation index, ScanKey keys);
 
-/* True if this transaction has inserted the row in the slot, COPY ... FREEZE included. */
+/*
+ * Set scan keys for the columns of the new row's scope that an index of the
+ * table can search; return their number.
+ */
+extern int	guard_scope_scankeys(const ConflictScan *scan, Relation index,
+								 ScanKey keys);
+
+/*
+ * True if the row in the table's slot is another row than the new one, a
+ * near-duplicate of it, in its scope, and the condition holds.  Sets
+ * scan->similarity.
+ */
+extern bool guard_is_near(ConflictScan *scan);
+
+/* True if this transaction has inserted the row, COPY ... FREEZE included. */
 extern bool guard_is_own(TupleTableSlot *slot);
 
 /*
- * Return the command of this transaction that inserted the row in the slot; for a frozen
- * row that was deleted since, the command that deleted it.
+ * Return the command of this transaction that inserted the row in the slot; for
+ * a frozen row that was deleted since, the command that deleted it.
  */
 extern CommandId guard_own_command(TupleTableSlot *slot);
 
-/* guard_search.c */
-extern bool guard_search(Guard *guard, Relation rel, const Signature *sig,
-						 ItemPointer self, GuardMatch *match);
+/* guard_unique.c */
 
 /*
- * True if the row in the table's slot is a near-duplicate of the new row, in its scope;
- * sets scan->similarity and scan->same.
+ * True if the row in the slot of the table that the trigger fires on has the
+ * values of a new row in a primary key or another unique index.
  */
-extern bool guard_is_near(ConflictScan *scan);
+extern bool guard_unique_conflict(ConflictScan *scan);
+
+/* guard_key.c */
+
+/* Open the primary key of a table; NULL if there is none. */
+extern Relation guard_open_key(Relation rel);
+
+/*
+ * Compare two rows of a table by the primary key; false if there is none, or
+ * its types have no order.
+ */
+extern bool guard_key_compare(Relation rel, TupleTableSlot *a,
+							  TupleTableSlot *b, int *order);
+
+/* True if a row has all of its primary key; it may not before it is stored. */
+extern bool guard_has_key(Relation rel, TupleTableSlot *row);
+
+/*
+ * Return "(id)=(17)"; NULL if there is no primary key or the user may not read
+ * it.
+ */
+extern char *guard_describe_key(Relation rel, TupleTableSlot *row);
+
+/*
+ * Return the key of a row, of a table that has one, as text: that of a row if
+ * it has several columns.
+ */
+extern char *guard_key_text(Relation rel, TupleTableSlot *row);
+
+/*
+ * True if the user may know how similar the match is: may read its signature,
+ * and its key if there is one.
+ */
+extern bool guard_may_compare(Relation rel, const GuardMatch *match);
+
+/* guard_search.c */
+
+/*
+ * Find a near-duplicate of a new row in any of the guard's tables, and wait for
+ * transactions if necessary.  rel is the table that the trigger fires on.  If
+ * true, match->table->slot holds the row, and the caller clears it; in mode tag
+ * it is the nearest of its table.  Allocates in the current memory context.
+ */
+extern bool guard_search(Guard *guard, Relation rel, NewRow *row,
+						 GuardMatch *match);
 
 /*
  * True if the version of a row in the slot was deleted by a transaction that
@@ -277,36 +437,74 @@ extern bool guard_is_near(ConflictScan *scan);
 extern bool guard_deleted_since(const ConflictScan *scan, TupleTableSlot *slot);
 
 /*
- * Return the live version of the row at *tid, which this transaction has written, in
- * guard->slot, and set *tid to its place; NULL if the row was deleted.
+ * Return the live version of the row at *tid, which this transaction has
+ * written, in guard->slot, and set *tid to its place; NULL if the row was
+ * deleted.
  */
-extern TupleTableSlot *guard_live_version(Guard *guard, Relation rel, ItemPointer tid);
+extern TupleTableSlot *guard_live_version(Guard *guard, Relation rel,
+										  ItemPointer tid);
 
-/* Wait for the transaction, noted in the snapshot, that is changing the row at tid. */
+/*
+ * Wait for the transaction, noted in the snapshot, that is changing the row at
+ * tid.
+ */
 extern void guard_wait(Relation rel, const SnapshotData *dirty,
 					   ItemPointerData tid);
 
 /* guard_statement.c */
+
+/*
+ * Check the rows of a statement.  The current memory context is reset for each
+ * row.
+ */
 extern void guard_check_statement(Guard *guard, TriggerData *trigdata);
 
+/* guard_moved.c */
+
+/* Note a row that a BEFORE UPDATE trigger accepts. */
+extern void guard_note_accepted(const Guard *guard,
+								const TriggerData *trigdata);
+
+/*
+ * Return the former version, in another partition, of the row of a BEFORE
+ * INSERT trigger, and set *rel; NULL if it has not moved.
+ */
+extern TupleTableSlot *guard_open_former(const TriggerData *trigdata,
+										 Relation *rel);
+
+/* Release what guard_open_former() returned, if it is not NULL. */
+extern void guard_close_former(Relation rel, TupleTableSlot *former);
+
+/* guard_tag.c */
+
+/*
+ * Return the column for tags; raise an error if it does not exist, cannot hold
+ * keys of the table, or is read by the guard.
+ */
+extern AttrNumber guard_tag_column(const Guard *guard, Relation rel,
+								   const char *column);
+
+/*
+ * Return a copy of the trigger's new row with a tag: the representative of the
+ * match, or null if match is NULL or the representative is this very row, by
+ * its key or the key of its version before.
+ */
+extern HeapTuple guard_tag(const Guard *guard, const TriggerData *trigdata,
+						   const GuardMatch *match);
+
+/* guard_skipped.c */
+
+/* Let DISCARD ALL forget skipped rows. */
+extern void guard_skipped_init(void);
+
+/*
+ * Forget skipped rows of earlier statements; remember a row that is skipped
+ * because of the match, if that is not NULL.
+ */
+extern void guard_note_skipped(Relation rel, TupleTableSlot *row,
+							   const GuardMatch *match);
+
 /* guard_report.c */
-
-/*
- * Compare two rows of a table by the primary key; false if there is none, or its types
- * have no order.
- */
-extern bool guard_key_compare(Relation rel, TupleTableSlot *a,
-							  TupleTableSlot *b, int *order);
-
-/*
- * Return the column for tags; raise an error if it does not exist, cannot hold keys of the
- * table, or is read by the guard.
- */
-extern AttrNumber guard_tag_column(const Guard *guard, Relation rel, const char *column);
-
-extern HeapTuple guard_tag(const Guard *guard, Relation rel, HeapTuple tuple,
-						   TupleTableSlot *row, Relation before_rel,
-						   TupleTableSlot *before, const GuardMatch *match);
 
 /* Return the detail of a message about a new row and its near-duplicate. */
 extern char *guard_describe(const Guard *guard, Relation rel,
@@ -315,11 +513,5 @@ extern char *guard_describe(const Guard *guard, Relation rel,
 /* Raise EXCLUSION_VIOLATION, or a warning in that mode. */
 extern void guard_report(const Guard *guard, Relation rel,
 						 const Trigger *trigger, const char *detail);
-
-/*
- * Forget skipped rows of earlier statements; remember a row that is skipped because of the
- * match, if that is not NULL.
- */
-extern void guard_note_skipped(Relation rel, TupleTableSlot *row, const GuardMatch *match);
 
 #endif							/* NEARDUP_GUARD_H */

@@ -2,27 +2,22 @@
  * guard_definition.c
  *		The definition of a trigger: arguments, timing, inheritance.
  *
- * The word "within" begins the columns of the scope.  It is not a mode, and is not
- * expected in the place of a tag column, so it is unambiguous.  One argument for each
- * column needs no rules for quoting.
+ * The word "if" comes before a condition, the word "within" before the columns
+ * of the scope.  They are no modes, and are not expected in the place of a tag
+ * column, so they are unambiguous.  One argument for each column needs no rules
+ * for quoting.
  */
 #include "postgres.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
-#include "access/relation.h"
-#include "access/table.h"
-#include "catalog/indexing.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_trigger.h"
-#include "utils/fmgroids.h"
 
 #include "base/compat.h"
 #include "base/input.h"
 #include "guard/guard.h"
 
 #define USAGE_HINT \
-	"Use neardup_guard('signature column or index', 'threshold' [, 'reject|skip|tag|warn' [, 'tag column']] [, 'within', 'column' [, ...]])."
+	"Use neardup_guard('signature column or index', 'threshold' [, 'reject|skip|tag|warn' [, 'tag column']] [, 'if', 'condition'] [, 'within', 'column' [, ...]])."
 
 #define ROW_TRIGGER_HINT \
 	"Use CREATE CONSTRAINT TRIGGER ... AFTER INSERT OR UPDATE ON ... FOR EACH ROW EXECUTE FUNCTION neardup_guard(...)."
@@ -69,30 +64,57 @@ parse_mode(const char *text)
 			 errhint(USAGE_HINT)));
 }
 
-/* Find the arguments that name the columns of the scope. */
+/* True if an argument is that word. */
+static bool
+is_word(const Trigger *trigger, int i, const char *word)
+{
+	return i < trigger->tgnargs && strcmp(trigger->tgargs[i], word) == 0;
+}
+
+/* Raise an error: nothing follows a word. */
+static void
+raise_nothing_after(const Trigger *trigger, const char *word, const char *what)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("neardup_guard wants %s after '%s', trigger \"%s\" names none",
+					what, word, trigger->tgname),
+			 errhint(USAGE_HINT)));
+}
+
+/* Find the condition, and the arguments that name the columns of the scope. */
 static GuardArguments
 split_arguments(const Trigger *trigger)
 {
 	int			n = trigger->tgnargs;
 	int			i = 2;
+	GuardArguments arguments = {.nleading = n};
 
-	if (i < n && strcmp(trigger->tgargs[i], "within") != 0)
-		i += strcmp(trigger->tgargs[i], "tag") == 0 ? 2 : 1;
-	if (i >= n || strcmp(trigger->tgargs[i], "within") != 0)
-		return (GuardArguments)
+	if (i < n && !is_word(trigger, i, "if") && !is_word(trigger, i, "within"))
+		i += is_word(trigger, i, "tag") ? 2 : 1;
+	if (is_word(trigger, i, "if"))
 	{
-		.nleading = n
-	};
-	if (i == n - 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("neardup_guard wants columns to compare rows within, trigger \"%s\" names none",
-						trigger->tgname),
-				 errhint(USAGE_HINT)));
-	return (GuardArguments)
+		if (i + 1 >= n)
+			raise_nothing_after(trigger, "if", "a condition");
+		arguments.nleading = i;
+		arguments.condition = trigger->tgargs[i + 1];
+		i += 2;
+		if (i < n && !is_word(trigger, i, "within"))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("unexpected argument of neardup_guard after its condition: \"%s\"",
+							trigger->tgargs[i]),
+					 errhint(USAGE_HINT)));
+	}
+	if (is_word(trigger, i, "within"))
 	{
-		.nleading = i,.scope = trigger->tgargs + i + 1,.nscope = n - i - 1
-	};
+		if (i + 1 >= n)
+			raise_nothing_after(trigger, "within", "columns");
+		arguments.nleading = Min(arguments.nleading, i);
+		arguments.scope = trigger->tgargs + i + 1;
+		arguments.nscope = n - i - 1;
+	}
+	return arguments;
 }
 
 GuardArguments
@@ -274,34 +296,4 @@ guard_trigger(Relation rel, const char *name, bool missing_ok)
 			 errmsg("table \"%s\" has no trigger \"%s\"",
 					RelationGetRelationName(rel), name),
 			 errhint("Give the table and the name of a trigger that calls neardup_guard.")));
-}
-
-Oid
-trigger_root(Relation rel, const Trigger *trigger, Oid *created)
-{
-	Oid			root = RelationGetRelid(rel);
-	Oid			parent = trigger->tgisclone ? trigger->tgoid : InvalidOid;
-
-	*created = trigger->tgoid;
-	while (OidIsValid(parent))
-	{
-		Relation	catalog = table_open(TriggerRelationId, AccessShareLock);
-		ScanKeyData key;
-		SysScanDesc scan;
-		HeapTuple	tuple;
-
-		*created = parent;
-		ScanKeyInit(&key, Anum_pg_trigger_oid, BTEqualStrategyNumber, F_OIDEQ,
-					ObjectIdGetDatum(parent));
-		scan = systable_beginscan(catalog, TriggerOidIndexId, true, NULL, 1, &key);
-		tuple = systable_getnext(scan);
-		if (!HeapTupleIsValid(tuple))
-			elog(ERROR, "could not find trigger %u", parent);
-		root = ((Form_pg_trigger) GETSTRUCT(tuple))->tgrelid;
-		parent = ((Form_pg_trigger) GETSTRUCT(tuple))->tgparentid;
-		systable_endscan(scan);
-		table_close(catalog, AccessShareLock);
-	}
-	Assert(OidIsValid(*created) && OidIsValid(root));
-	return root;
 }

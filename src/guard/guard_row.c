@@ -1,29 +1,21 @@
 /*
  * guard_row.c
- *		Values that the guard reads from a row: signature, scope, predicate, command.
+ *		A new row: read once, then compared with stored rows.
  *
- * The signature is a key of the index: a column, or an expression over the row.  In
- * a BEFORE trigger a generated column has no value yet; its generation expression
- * is used instead, also within an index expression.  The columns of the scope and the
- * predicate of a partial index are read in the same way.
+ * The signature is a key of the index: a column, or an expression over the row.
  *
  * Rows are compared only if they are equal in the columns of the scope and
- * satisfy the predicate.  Values are equal if the default equality operator of
- * their type says so, under the column's collation.  Nulls are equal to each
- * other, as in an index that is NULLS NOT DISTINCT: otherwise rows without a
- * tenant would not be guarded.
+ * satisfy the predicate of the index.  Values are equal if the default equality
+ * operator of their type says so, under the column's collation.  Nulls are equal
+ * to each other, as in an index that is NULLS NOT DISTINCT: otherwise rows
+ * without a tenant would not be guarded.
  */
 #include "postgres.h"
 
 #include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/sysattr.h"
 #include "access/xact.h"
 #include "executor/executor.h"
-#include "nodes/makefuncs.h"
-#include "nodes/nodeFuncs.h"
-#include "optimizer/optimizer.h"
-#include "rewrite/rewriteHandler.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
@@ -31,218 +23,8 @@
 #include "base/call.h"
 #include "base/compat.h"
 #include "base/hash.h"
+#include "signature/sql/near.h"
 #include "guard/guard.h"
-
-/* Values of a row */
-
-/* Replace generated columns by their generation expressions, which use no generated column. */
-static Node *
-expand_generated(Node *node, void *context)
-{
-	Relation	rel = (Relation) context;
-
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, Var))
-	{
-		AttrNumber	attno = ((Var *) node)->varattno;
-		TupleDesc	desc = RelationGetDescr(rel);
-
-		if (attno == InvalidAttrNumber &&
-			desc->constr && desc->constr->has_generated_stored)
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("cannot compute the signature of a new row of table \"%s\"",
-							RelationGetRelationName(rel)),
-					 errdetail("The index expression takes the whole row, and generated columns have no value before the row is stored."),
-					 errhint("Name columns in the index expression.")));
-		if (attno > 0 && TupleDescAttr(desc, attno - 1)->attgenerated)
-			return build_column_default(rel, attno);
-		return copyObject(node);
-	}
-	return expression_tree_mutator(node, expand_generated, context);
-}
-
-/* Return a copy of the expression of a key column that is not a plain column. */
-static Node *
-index_expression(Relation index, AttrNumber keyno)
-{
-	int			n = 0;
-
-	Assert(keyno > 0 && keyno <= index->rd_index->indnkeyatts);
-	Assert(index->rd_index->indkey.values[keyno - 1] == 0);
-	for (int i = 0; i < keyno - 1; i++)
-		if (index->rd_index->indkey.values[i] == 0)
-			n++;
-	return list_nth(RelationGetIndexExpressions(index), n);
-}
-
-/* Make a value of a column, computed by an expression if that is not NULL. */
-static GuardValue
-make_value(AttrNumber attno, Node *expr)
-{
-	GuardValue	value = {.attno = attno};
-
-	Assert(attno > 0 || expr != NULL);
-	if (expr == NULL)
-		value.inputs = bms_make_singleton(attno -
-										  FirstLowInvalidHeapAttributeNumber);
-	else
-	{
-		pull_varattnos(expr, 1, &value.inputs);
-		/* if it takes the whole row, any change counts */
-		if (bms_is_member(InvalidAttrNumber - FirstLowInvalidHeapAttributeNumber, value.inputs))
-			value.inputs = NULL;
-		value.expr = (Expr *) expr;
-		value.memory = CurrentMemoryContext;
-	}
-	return value;
-}
-
-/*
- * Return how to read a column of rows of a table; of rows that are not stored yet, if
- * before.  In the current memory context.
- */
-GuardValue
-guard_column_value(Relation rel, AttrNumber attno, bool before)
-{
-	char		generated = TupleDescAttr(RelationGetDescr(rel), attno - 1)->attgenerated;
-
-	/* 'v': a virtual column, from version 18 on, is never stored */
-	return make_value(attno, generated == 'v' || (before && generated) ?
-					  build_column_default(rel, attno) : NULL);
-}
-
-/* Return how to read the predicate of an index; without an expression if it has none. */
-GuardValue
-guard_predicate(Relation rel, Oid indexid, bool before)
-{
-	Relation	index = index_open(indexid, AccessShareLock);
-	List	   *clauses = RelationGetIndexPredicate(index);
-	GuardValue	value = {0};
-
-	if (clauses != NIL)
-	{
-		Node	   *expr = (Node *) make_ands_explicit(clauses);
-
-		value = make_value(InvalidAttrNumber, before ? expand_generated(expr, rel) : expr);
-	}
-	index_close(index, NoLock);
-	return value;
-}
-
-/*
- * Return the inputs of the WHEN of a trigger, in the current memory context.  If it depends
- * on more than stored columns of the new version, such as OLD or a setting, the old
- * version may not have been checked: then it counts as a condition on the whole row.
- */
-GuardValue
-guard_condition(Relation rel, const Trigger *trigger)
-{
-	GuardValue	value = {0};
-	Node	   *condition;
-	bool		other;
-	int			member = -1;
-
-	if (trigger->tgqual == NULL)
-		return value;
-	condition = stringToNode(trigger->tgqual);
-	pull_varattnos(condition, PRS2_NEW_VARNO, &value.inputs);
-	other = bms_is_member(PRS2_OLD_VARNO, pull_varnos(NULL, condition)) ||
-		contain_mutable_functions(condition);
-	while (!other && (member = bms_next_member(value.inputs, member)) >= 0)
-	{
-		AttrNumber	attno = member + FirstLowInvalidHeapAttributeNumber;
-
-		/* 'v': a virtual column, from version 18 on, is in no row */
-		other = attno > 0 && TupleDescAttr(RelationGetDescr(rel), attno - 1)->attgenerated == 'v';
-	}
-	if (other)
-		value.inputs = bms_add_member(value.inputs, InvalidAttrNumber -
-									  FirstLowInvalidHeapAttributeNumber);
-	return value;
-}
-
-/*
- * Return how to read the signature of key column keyno of an index; of rows that are not
- * stored yet, if before.  In the current memory context.
- */
-GuardValue
-guard_index_value(Relation rel, Oid indexid, AttrNumber keyno, bool before)
-{
-	Relation	index = index_open(indexid, AccessShareLock);
-	AttrNumber	attno = index->rd_index->indkey.values[keyno - 1];
-	Node	   *expr = NULL;
-
-	if (attno == InvalidAttrNumber)
-	{
-		expr = index_expression(index, keyno);
-		if (before)
-			expr = expand_generated(expr, rel);
-	}
-	index_close(index, NoLock);
-	return attno == InvalidAttrNumber ? make_value(attno, expr) :
-		guard_column_value(rel, attno, before);
-}
-
-/*
- * Return a value of a row, not detoasted, in the current memory context or in the row.
- * May use the memory of econtext.
- */
-Datum
-guard_value(GuardValue *value, TupleTableSlot *row, ExprContext *econtext, bool *isnull)
-{
-	Assert(value->attno > 0 || value->expr != NULL);
-	if (value->expr == NULL)
-		return slot_getattr(row, value->attno, isnull);
-	if (value->state == NULL)
-	{
-		MemoryContext caller = MemoryContextSwitchTo(value->memory);
-
-		/*
-		 * not earlier: this computes constants, perhaps with functions of the
-		 * table's owner
-		 */
-		value->state = ExecInitExpr(expression_planner(value->expr), NULL);
-		MemoryContextSwitchTo(caller);
-	}
-	econtext->ecxt_scantuple = row;
-	return ExecEvalExpr(value->state, econtext, isnull);
-}
-
-/* True if two versions of a row have equal inputs of a value, and so equal values. */
-bool
-guard_value_unchanged(const GuardValue *value, TupleTableSlot *before,
-					  TupleTableSlot *after)
-{
-	int			member = -1;
-
-	Assert(before->tts_tupleDescriptor->natts == after->tts_tupleDescriptor->natts);
-	if (value->inputs == NULL)
-		return false;
-	while ((member = bms_next_member(value->inputs, member)) >= 0)
-	{
-		AttrNumber	attno = member + FirstLowInvalidHeapAttributeNumber;
-		Form_pg_attribute att;
-		bool		before_null;
-		bool		after_null;
-		Datum		before_value;
-		Datum		after_value;
-
-		/* an expression may name tableoid, a condition the whole row */
-		if (attno <= 0)
-			return false;
-		before_value = slot_getattr(before, attno, &before_null);
-		after_value = slot_getattr(after, attno, &after_null);
-		att = TupleDescAttr(after->tts_tupleDescriptor, attno - 1);
-		if (before_null != after_null)
-			return false;
-		if (!before_null && !same_value(before_value, after_value,
-										att->attbyval, att->attlen))
-			return false;
-	}
-	return true;
-}
 
 /* The scope */
 
@@ -256,7 +38,7 @@ guard_scope_attno(Relation rel, const char *name)
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("table \"%s\" has no column \"%s\" to compare rows within",
 						RelationGetRelationName(rel), name),
-				 errhint("The arguments of neardup_guard after 'within' are columns of the table."),
+				 errhint("The arguments of neardup_guard after 'within' are columns of the table; 'if' comes before."),
 				 errtable(rel)));
 	return attno;
 }
@@ -288,7 +70,6 @@ find_equality(Relation rel, const char *name, GuardScope *scope)
 		fmgr_info(type->hash_extended_proc, &scope->hash);
 }
 
-/* Set the guard's scope from the names of columns, in the current memory context. */
 void
 guard_scope_init(Guard *guard, Relation rel, char **names, int n)
 {
@@ -298,37 +79,20 @@ guard_scope_init(Guard *guard, Relation rel, char **names, int n)
 		find_equality(rel, names[i], &guard->scope[i]);
 }
 
-/*
- * Return how to read the scope's columns of rows of a table; of rows that are not stored
- * yet, if before.  In the current memory context.
- */
 GuardValue *
 guard_scope_columns(const Guard *guard, Relation rel, bool before)
 {
 	GuardValue *columns = palloc(guard->nscope * sizeof(GuardValue));
 
 	for (int i = 0; i < guard->nscope; i++)
-		columns[i] = guard_column_value(rel, guard_scope_attno(rel, guard->scope[i].name),
+		columns[i] = guard_column_value(rel,
+										guard_scope_attno(rel, guard->scope[i].name),
 										before);
 	return columns;
 }
 
-/* True if a row satisfies the predicate, or there is none. */
-static bool
-satisfies(GuardValue *predicate, TupleTableSlot *row, ExprContext *econtext)
-{
-	bool		isnull;
-	Datum		value;
-
-	if (predicate->expr == NULL)
-		return true;
-	value = guard_value(predicate, row, econtext, &isnull);
-	return !isnull && DatumGetBool(value);
-}
-
-/* Return a hash of the scope that was noted last. */
 uint64
-guard_scope_hash(Guard *guard)
+guard_scope_hash(Guard *guard, const NewRow *row)
 {
 	uint64		hash = 0;
 
@@ -336,9 +100,10 @@ guard_scope_hash(Guard *guard)
 	{
 		GuardScope *scope = &guard->scope[i];
 
-		if (!scope->isnull && scope->hashed)
-			hash ^= DatumGetUInt64(FunctionCall2Coll(&scope->hash, scope->collation,
-													 scope->value,
+		if (!row->scope_isnull[i] && scope->hashed)
+			hash ^= DatumGetUInt64(FunctionCall2Coll(&scope->hash,
+													 scope->collation,
+													 row->scope[i],
 													 Int64GetDatum(0)));
 		hash = mix64(hash + 1);
 	}
@@ -346,10 +111,14 @@ guard_scope_hash(Guard *guard)
 }
 
 /* True if the row in the table's slot is in the scope of the new row. */
-bool
-guard_scope_contains(Guard *guard, GuardTable *table)
+static bool
+is_in_scope(const ConflictScan *scan)
 {
-	if (!satisfies(&table->predicate, table->slot, guard->candidate))
+	Guard	   *guard = scan->guard;
+	GuardTable *table = scan->table;
+	const NewRow *row = scan->row;
+
+	if (!guard_satisfies(&table->predicate, table->slot, guard->candidate))
 		return false;
 	for (int i = 0; i < guard->nscope; i++)
 	{
@@ -358,21 +127,21 @@ guard_scope_contains(Guard *guard, GuardTable *table)
 		Datum		value = guard_value(&table->columns[i], table->slot,
 										guard->candidate, &isnull);
 
-		if (isnull || scope->isnull)
+		if (isnull || row->scope_isnull[i])
 		{
-			if (isnull != scope->isnull)
+			if (isnull != row->scope_isnull[i])
 				return false;
 		}
 		else if (!DatumGetBool(FunctionCall2Coll(&scope->equal, scope->collation,
-												 scope->value, value)))
+												 row->scope[i], value)))
 			return false;
 	}
 	return true;
 }
 
 /*
- * Return the key column of an index that can search column attno of the scope for equal
- * values, and set the strategy; 0 if there is none.
+ * Return the key column of an index that can search column attno of the scope
+ * for equal values, and set the strategy; 0 if there is none.
  */
 static AttrNumber
 find_key(Relation index, AttrNumber attno, const GuardScope *scope,
@@ -391,7 +160,6 @@ find_key(Relation index, AttrNumber attno, const GuardScope *scope,
 	return InvalidAttrNumber;
 }
 
-/* Count the columns of the scope that an index of the table can search. */
 int
 guard_scope_served(const Guard *guard, const GuardTable *table, Relation index)
 {
@@ -404,69 +172,71 @@ guard_scope_served(const Guard *guard, const GuardTable *table, Relation index)
 	return n;
 }
 
-/*
- * Set scan keys for the columns of the scope that an index of the table can search; return
- * their number.
- */
 int
-guard_scope_scankeys(const Guard *guard, const GuardTable *table,
-					 Relation index, ScanKey keys)
+guard_scope_scankeys(const ConflictScan *scan, Relation index, ScanKey keys)
 {
 	static FmgrInfo none = {0}; /* GIN has support functions instead */
+	const Guard *guard = scan->guard;
 	int			n = 0;
 
 	for (int i = 0; i < guard->nscope; i++)
 	{
 		const GuardScope *scope = &guard->scope[i];
 		StrategyNumber strategy;
-		AttrNumber	keyno = find_key(index, table->columns[i].attno, scope, &strategy);
+		AttrNumber	keyno = find_key(index, scan->table->columns[i].attno, scope,
+									 &strategy);
 
 		/* GIN cannot search nulls */
-		if (keyno != InvalidAttrNumber && !scope->isnull)
+		if (keyno != InvalidAttrNumber && !scan->row->scope_isnull[i])
 			ScanKeyEntryInitializeWithInfo(&keys[n++], 0, keyno, strategy,
 										   InvalidOid, scope->collation,
-										   &none, scope->value);
+										   &none, scan->row->scope[i]);
 	}
 	return n;
 }
 
-/* A row */
+/* The new row */
 
-Signature *
-guard_new_signature(Guard *guard, TupleTableSlot *row)
+bool
+guard_read_row(Guard *guard, TupleTableSlot *slot, NewRow *row)
 {
 	bool		isnull;
 	Datum		value;
-	Signature  *sig;
 
-	if (!satisfies(&guard->predicate, row, guard->row))
-		return NULL;
-	for (int i = 0; i < guard->nscope; i++)
-		guard->scope[i].value = guard_value(&guard->columns[i], row, guard->row,
-											&guard->scope[i].isnull);
-	value = guard_value(&guard->key, row, guard->row, &isnull);
+	*row = (NewRow)
+	{
+		.slot = slot
+	};
+	if (!guard_satisfies(&guard->predicate, slot, guard->row))
+		return false;
+	value = guard_value(&guard->key, slot, guard->row, &isnull);
 	if (isnull)
-		return NULL;
-	sig = DatumGetSignature(value);
-	Assert(VARSIZE(sig) >= sizeof(SignatureSpec));
-	return SIGNATURE_NVALUES(sig) > 0 ? sig : NULL;
+		return false;
+	row->sig = DatumGetSignature(value);
+	Assert(VARSIZE(row->sig) >= sizeof(SignatureSpec));
+	if (SIGNATURE_NVALUES(row->sig) == 0)
+		return false;
+	if (guard->nscope == 0)
+		return true;
+	row->scope = palloc(guard->nscope * sizeof(Datum));
+	row->scope_isnull = palloc(guard->nscope * sizeof(bool));
+	for (int i = 0; i < guard->nscope; i++)
+		row->scope[i] = guard_value(&guard->columns[i], slot, guard->row,
+									&row->scope_isnull[i]);
+	return true;
 }
 
-bool
-guard_signature_unchanged(Guard *guard, TupleTableSlot *before, TupleTableSlot *after)
+/* True if two versions of a row have the same bytes of the signature. */
+static bool
+is_signature_unchanged(Guard *guard, TupleTableSlot *before,
+					   TupleTableSlot *after)
 {
 	Datum		old;
 	Datum		new;
 	bool		old_null;
 	bool		new_null;
 
-	if (guard->predicate.expr != NULL &&
-		!guard_value_unchanged(&guard->predicate, before, after))
-		return false;
-	for (int i = 0; i < guard->nscope; i++)
-		if (!guard_value_unchanged(&guard->columns[i], before, after))
-			return false;
-	if (guard_value_unchanged(&guard->key, before, after))
+	if (guard_inputs_unchanged(guard->key.inputs, before, after))
 		return true;
 	old = guard_value(&guard->own->key, before, guard->row, &old_null);
 	new = guard_value(&guard->key, after, guard->row, &new_null);
@@ -474,6 +244,105 @@ guard_signature_unchanged(Guard *guard, TupleTableSlot *before, TupleTableSlot *
 		return old_null && new_null;
 	return same_value(old, new, false, -1);
 }
+
+bool
+guard_row_unchanged(Guard *guard, TupleTableSlot *before, TupleTableSlot *after)
+{
+	if (guard->when != NULL &&
+		!guard_inputs_unchanged(guard->when, before, after))
+		return false;
+	if (guard->predicate.expr != NULL &&
+		!guard_inputs_unchanged(guard->predicate.inputs, before, after))
+		return false;
+	for (int i = 0; i < guard->nscope; i++)
+		if (!guard_inputs_unchanged(guard->columns[i].inputs, before, after))
+			return false;
+	/* a constant condition has no inputs */
+	if (guard->condition.inputs != NULL &&
+		!guard_inputs_unchanged(guard->condition.inputs, before, after))
+		return false;
+	return is_signature_unchanged(guard, before, after);
+}
+
+/* Comparison */
+
+/*
+ * True if the row in the table's slot has a similar signature; *same if the
+ * bytes are equal.
+ */
+static bool
+is_similar(ConflictScan *scan, bool *same)
+{
+	ExprContext *econtext = scan->guard->candidate;
+	const Signature *new = scan->row->sig;
+	MemoryContext caller;
+	Datum		value;
+	bool		isnull;
+	bool		similar = false;
+
+	*same = false;
+	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	value = guard_value(&scan->table->key, scan->table->slot, econtext, &isnull);
+	if (!isnull && is_in_scope(scan))
+	{
+		const Signature *sig = DatumGetSignature(value);
+
+		/* different specs are never near; no warning here */
+		similar = spec_equal(&new->spec, &sig->spec) &&
+			signatures_near(new, sig, scan->guard->threshold, MEASURE_JACCARD);
+		if (similar)
+		{
+			scan->similarity = signatures_value(new, sig, MEASURE_JACCARD);
+			*same = VARSIZE(sig) == VARSIZE(new) &&
+				memcmp(sig, new, VARSIZE(sig)) == 0;
+		}
+	}
+	MemoryContextSwitchTo(caller);
+	ResetExprContext(econtext);
+	return similar;
+}
+
+/*
+ * True if the row in the table's slot, whose signature is equal, is the new row,
+ * whose place is not known.  Its primary key is equal; without one, it is the
+ * first row of this transaction.  A second one is near to it as well.
+ */
+static bool
+is_found_self(ConflictScan *scan)
+{
+	TupleTableSlot *slot = scan->table->slot;
+	int			order;
+
+	Assert(scan->row->place == ROW_SOMEWHERE);
+	if (scan->self_seen || !guard_is_own(slot))
+		return false;
+	scan->self_seen = !guard_key_compare(scan->rel, slot, scan->row->slot,
+										 &order) || order == 0;
+	return scan->self_seen;
+}
+
+bool
+guard_is_near(ConflictScan *scan)
+{
+	NewRow	   *row = scan->row;
+	bool		own = scan->table == scan->guard->own;
+	bool		same;
+
+	Assert(row->sig != NULL);
+	if (own && row->place == ROW_AT_TID &&
+		ItemPointerEquals(&scan->table->slot->tts_tid, &row->tid))
+		return false;
+	if (!is_similar(scan, &same))
+		return false;
+	if (row->place == ROW_SOMEWHERE && same && is_found_self(scan))
+		return false;
+	if (!guard_condition_holds(scan))
+		return false;
+	return !(own && row->place == ROW_INSERTED_LATER &&
+			 guard_unique_conflict(scan));
+}
+
+/* Commands of this transaction */
 
 bool
 guard_is_own(TupleTableSlot *slot)

@@ -12,6 +12,7 @@
 #include "access/relscan.h"
 #include "access/table.h"
 #include "access/tableam.h"
+#include "access/tupconvert.h"
 #include "access/xact.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
@@ -23,7 +24,6 @@
 #include "base/compat.h"
 #include "gin/gin.h"
 #include "index/access.h"
-#include "signature/sql/near.h"
 #include "signature/sql/signature_query.h"
 #include "guard/guard.h"
 
@@ -35,37 +35,6 @@ typedef enum Outcome
 	IN_PROGRESS,				/* one that another transaction is changing */
 	MOVED,						/* one may have a new version elsewhere */
 } Outcome;
-
-bool
-guard_is_near(ConflictScan *scan)
-{
-	ExprContext *econtext = scan->guard->candidate;
-	MemoryContext caller;
-	Datum		value;
-	bool		isnull;
-	bool		near = false;
-
-	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-	value = guard_value(&scan->table->key, scan->table->slot, econtext, &isnull);
-	if (!isnull && guard_scope_contains(scan->guard, scan->table))
-	{
-		Signature  *sig = DatumGetSignature(value);
-
-		/* different specs are never near; no warning here */
-		near = spec_equal(&scan->sig->spec, &sig->spec) &&
-			signatures_near(scan->sig, sig, scan->guard->threshold, MEASURE_JACCARD);
-		scan->same = false;
-		if (near)
-		{
-			scan->similarity = signatures_value(scan->sig, sig, MEASURE_JACCARD);
-			scan->same = VARSIZE(sig) == VARSIZE(scan->sig) &&
-				memcmp(sig, scan->sig, VARSIZE(sig)) == 0;
-		}
-	}
-	MemoryContextSwitchTo(caller);
-	ResetExprContext(econtext);
-	return near;
-}
 
 TupleTableSlot *
 guard_live_version(Guard *guard, Relation rel, ItemPointer tid)
@@ -96,14 +65,18 @@ guard_deleted_since(const ConflictScan *scan, TupleTableSlot *slot)
 		XidInMVCCSnapshot(deleter, scan->start);
 }
 
-/* True if any version on the HOT chain at tid, all of them dead, was deleted since the start. */
+/*
+ * True if any version on the HOT chain at tid, all of them dead, was deleted since
+ * the start.
+ */
 static bool
 chain_deleted_since(ConflictScan *scan, ItemPointerData tid)
 {
 	TupleTableSlot *slot = scan->table->slot;
 	bool		again = false;
 
-	while (table_index_fetch_tuple(scan->fetch, &tid, SnapshotAny, slot, &again, NULL))
+	while (table_index_fetch_tuple(scan->fetch, &tid, SnapshotAny, slot,
+								   &again, NULL))
 	{
 		if (guard_deleted_since(scan, slot))
 			return true;
@@ -111,25 +84,6 @@ chain_deleted_since(ConflictScan *scan, ItemPointerData tid)
 			break;
 	}
 	return false;
-}
-
-/*
- * True if the row in the table's slot, which is near the new one, is the new row, whose
- * place is not known.  Its primary key is equal; without one, it is the first row of this
- * transaction with an equal signature.  A second one is near to it as well.
- */
-static bool
-is_unplaced(ConflictScan *scan)
-{
-	TupleTableSlot *slot = scan->table->slot;
-	TupleTableSlot *unplaced = scan->guard->unplaced;
-	int			order;
-
-	if (unplaced == NULL || !scan->same || scan->self_seen || !guard_is_own(slot))
-		return false;
-	scan->self_seen = !guard_key_compare(scan->rel, slot, unplaced, &order) ||
-		order == 0;
-	return scan->self_seen;
 }
 
 /*
@@ -145,15 +99,16 @@ visit(ConflictScan *scan, ItemPointerData tid)
 	bool		visible = false;
 
 	/* usually the new row begins a chain, and needs no visit */
-	if (scan->self && ItemPointerEquals(&tid, scan->self))
+	if (scan->row->place == ROW_AT_TID && scan->table == scan->guard->own &&
+		ItemPointerEquals(&tid, &scan->row->tid))
 		return NOTHING;
-	Assert(ItemPointerIsValid(&tid) && scan->sig != NULL);
+	Assert(ItemPointerIsValid(&tid));
 	scan->guard->visited++;
-	while (table_index_fetch_tuple(scan->fetch, &chain, &scan->dirty, slot, &again, NULL))
+	while (table_index_fetch_tuple(scan->fetch, &chain, &scan->dirty, slot,
+								   &again, NULL))
 	{
 		visible = true;
-		if (!(scan->self && ItemPointerEquals(&slot->tts_tid, scan->self)) &&
-			guard_is_near(scan) && !is_unplaced(scan))
+		if (guard_is_near(scan))
 		{
 			if (TransactionIdIsValid(scan->dirty.xmin) ||
 				TransactionIdIsValid(scan->dirty.xmax))
@@ -168,7 +123,10 @@ visit(ConflictScan *scan, ItemPointerData tid)
 	return NOTHING;
 }
 
-/* True if the row in the table's slot is nearer than the best, or as near and first by key. */
+/*
+ * True if the row in the table's slot is nearer than the best, or as near and
+ * first by key.
+ */
 static bool
 is_nearer(ConflictScan *scan)
 {
@@ -182,13 +140,14 @@ is_nearer(ConflictScan *scan)
 }
 
 /*
- * Note a near row, and continue: in mode tag for the nearest one, for a new row whose place
- * is not known until it is found.
+ * Note a near row, and continue: in mode tag for the nearest one, for a new row
+ * whose place is not known until it is found.
  */
 static Outcome
 note_match(ConflictScan *scan)
 {
-	if (TTS_EMPTY(scan->best) || (scan->guard->mode == GUARD_TAG && is_nearer(scan)))
+	if (TTS_EMPTY(scan->best) ||
+		(scan->guard->mode == GUARD_TAG && is_nearer(scan)))
 	{
 		ExecCopySlot(scan->best, scan->table->slot);
 		scan->best_similarity = scan->similarity;
@@ -204,7 +163,8 @@ take_best(ConflictScan *scan)
 	 * a new row that was not found has been changed or deleted by another
 	 * trigger
 	 */
-	if (TTS_EMPTY(scan->best) || (scan->guard->unplaced != NULL && !scan->self_seen))
+	if (TTS_EMPTY(scan->best) ||
+		(scan->row->place == ROW_SOMEWHERE && !scan->self_seen))
 		return NOTHING;
 	ExecCopySlot(scan->table->slot, scan->best);
 	scan->similarity = scan->best_similarity;
@@ -264,7 +224,7 @@ candidates(ConflictScan *scan, ScanKey keys)
 {
 	Relation	index = index_open(scan->table->indexid, NoLock);
 	TIDBitmap  *bitmap = tbm_create(work_mem * (Size) 1024, NULL);
-	int			nkeys = 1 + guard_scope_scankeys(scan->guard, scan->table, index, &keys[1]);
+	int			nkeys = 1 + guard_scope_scankeys(scan, index, &keys[1]);
 	IndexScanDesc found = compat_beginscan_bitmap(index, &scan->dirty, nkeys);
 
 	index_rescan(found, keys, nkeys, NULL, 0);
@@ -327,6 +287,16 @@ search_table(ConflictScan *scan, ScanKey keys)
 	}
 }
 
+/* Return the layout of the table's rows if they are to be converted, or NULL. */
+static TupleConversionMap *
+find_layout(const Guard *guard, const GuardTable *table)
+{
+	if (guard->condition.expr == NULL || table == guard->own)
+		return NULL;
+	return convert_tuples_by_name(table->slot->tts_tupleDescriptor,
+								  guard->own->slot->tts_tupleDescriptor);
+}
+
 /* Search the next table, and note the near row. */
 static bool
 search_next(ConflictScan *scan, GuardTable *table, Relation rel, ScanKey keys,
@@ -336,7 +306,9 @@ search_next(ConflictScan *scan, GuardTable *table, Relation rel, ScanKey keys,
 
 	scan->table = table;
 	scan->rel = rel;
-	scan->best = scan->guard->mode != GUARD_TAG && scan->guard->unplaced == NULL ? NULL :
+	scan->layout = find_layout(scan->guard, table);
+	scan->best = scan->guard->mode != GUARD_TAG &&
+		scan->row->place != ROW_SOMEWHERE ? NULL :
 		compat_make_slot(table->slot->tts_tupleDescriptor, &TTSOpsHeapTuple);
 	keys[0].sk_attno = table->keyno;
 	found = search_table(scan, keys);
@@ -350,31 +322,22 @@ search_next(ConflictScan *scan, GuardTable *table, Relation rel, ScanKey keys,
 	return found;
 }
 
-/*
- * Find a row that is near sig in any of the guard's tables, and wait for transactions if
- * necessary.  rel is the table that the trigger fires on; self is the place of the new row
- * in it, or of the version that it replaces, or NULL, as it is with guard->unplaced.  If
- * true, match->table->slot holds the row, and the caller clears it; in mode tag it is the
- * nearest of its table.  Allocates in the current memory context.
- */
 bool
-guard_search(Guard *guard, Relation rel, const Signature *sig,
-			 ItemPointer self, GuardMatch *match)
+guard_search(Guard *guard, Relation rel, NewRow *row, GuardMatch *match)
 {
 	FmgrInfo	none = {0};		/* GIN has support functions instead */
 	ScanKey		keys = palloc((1 + guard->nscope) * sizeof(ScanKeyData));
-	ConflictScan scan = {.guard = guard,.sig = sig,.self = self};
+	ConflictScan scan = {.guard = guard,.row = row};
 	GuardPartitions *partitions = guard->partitions;
+	SignatureQuery *query = signature_query_make(row->sig, guard->threshold,
+												 MEASURE_JACCARD);
 	bool		found;
 
 	Assert(guard->own->searchable);
 	ScanKeyEntryInitializeWithInfo(&keys[0], 0, guard->own->keyno,
 								   SIGNATURE_MATCH_STRATEGY, InvalidOid,
-								   InvalidOid, &none,
-								   PointerGetDatum(signature_query_make(sig, guard->threshold,
-																		MEASURE_JACCARD)));
+								   InvalidOid, &none, PointerGetDatum(query));
 	found = search_next(&scan, guard->own, rel, keys, match);
-	scan.self = NULL;
 	for (int i = 0; partitions != NULL && i < partitions->ntables && !found; i++)
 	{
 		GuardTable *table = &partitions->tables[i];

@@ -8,6 +8,7 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
 #include "access/heapam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
@@ -47,7 +48,7 @@ typedef struct NewRows
 	Tuplestorestate *old;		/* NULL if it is an INSERT */
 	TupleTableSlot *row;
 	TupleTableSlot *before;
-	size_t		n;				/* rows with a new signature or scope */
+	size_t		n;				/* rows to check */
 	uint64		nvalues;		/* of these signatures */
 	bool		has[SIGNATURE_KINDS];	/* the kinds of their signatures */
 } NewRows;
@@ -65,7 +66,7 @@ typedef struct Check
 	ConflictScan scan;
 	SetJoin    *join;
 	SignatureKind kind;			/* of signatures that are compared */
-	ItemPointerData entered;	/* the new row of scan.sig */
+	NewRow		entered;		/* the new row of the scan */
 
 	/* results */
 	uint8	   *refused;		/* bits: new rows that are near to another */
@@ -103,27 +104,32 @@ next_row(Check *check, Tuplestorestate *rows, TupleTableSlot *slot)
 }
 
 /*
- * Return the next row of the statement with a new signature or a new scope, or NULL.  Set
- * *sig to the signature, in memory that lasts until the next call.
+ * Read the next row of the statement with a new signature, a new scope or new
+ * inputs of the condition, in memory that lasts until the next call; false if
+ * there is none.
  */
-static TupleTableSlot *
-next_new(Check *check, Signature **sig)
+static bool
+next_new(Check *check, NewRow *row)
 {
 	Guard	   *guard = check->guard;
+	TupleTableSlot *slot = check->rows.row;
+	TupleTableSlot *before = check->rows.before;
 
 	for (;;)
 	{
 		CHECK_FOR_INTERRUPTS();
 		ResetExprContext(guard->row);
-		if (!next_row(check, check->rows.new, check->rows.row))
-			return NULL;
+		if (!next_row(check, check->rows.new, slot))
+			return false;
 		if (check->rows.old != NULL &&
-			next_row(check, check->rows.old, check->rows.before) &&
-			guard_signature_unchanged(guard, check->rows.before, check->rows.row))
+			next_row(check, check->rows.old, before) &&
+			guard_row_unchanged(guard, before, slot))
 			continue;
-		*sig = guard_new_signature(guard, check->rows.row);
-		if (*sig != NULL)
-			return check->rows.row;
+		if (guard_read_row(guard, slot, row))
+		{
+			row->place = ROW_SOMEWHERE;
+			return true;
+		}
 	}
 }
 
@@ -131,18 +137,21 @@ next_new(Check *check, Signature **sig)
 static void
 note_new(Check *check)
 {
-	Signature  *sig;
+	NewRow		row;
 
 	rewind_rows(check);
-	while (next_new(check, &sig) != NULL)
+	while (next_new(check, &row))
 	{
-		check->rows.has[signature_kind(sig, MEASURE_JACCARD)] = true;
+		check->rows.has[signature_kind(row.sig, MEASURE_JACCARD)] = true;
 		check->rows.n++;
-		check->rows.nvalues += SIGNATURE_NVALUES(sig);
+		check->rows.nvalues += SIGNATURE_NVALUES(row.sig);
 	}
 }
 
-/* True if that command of this transaction, or a later one, has updated or deleted a version. */
+/*
+ * True if that command of this transaction, or a later one, has updated or
+ * deleted a version.
+ */
 static bool
 is_left_since(HeapTupleHeader tuple, CommandId command)
 {
@@ -181,7 +190,7 @@ new_row_of(Check *check, TupleTableSlot *slot)
 	 * a row with a new signature from another trigger belongs to another
 	 * statement
 	 */
-	if (live != NULL && guard_signature_unchanged(guard, slot, live) == update)
+	if (live != NULL && guard_row_unchanged(guard, slot, live) == update)
 		return NULL;
 	return live;
 }
@@ -208,34 +217,32 @@ knows_enough(const Check *check)
 /* Row by row */
 
 /*
- * Look up the new rows, in mode reject up to the first refusal.  False if this turns out to take
- * longer than reading the table, as each look-up visits all rows of other specs in the index.
+ * Look up the new rows, in mode reject up to the first refusal.  False if this
+ * turns out to take longer than reading the table, as each look-up visits all
+ * rows of other specs in the index.
  */
 static bool
 look_up_new(Check *check)
 {
 	Guard	   *guard = check->guard;
-	bool		pays = true;
-	Signature  *sig;
+	NewRow		row;
 
 	rewind_rows(check);
 	guard->visited = 0;
-	while ((guard->unplaced = next_new(check, &sig)) != NULL)
+	while (next_new(check, &row))
 	{
 		GuardMatch	match;
 
-		pays = guard->visited <= check->table_rows;
-		if (!pays)
-			break;
-		if (!guard_search(guard, check->rel, sig, NULL, &match))
+		if (guard->visited > check->table_rows)
+			return false;
+		if (!guard_search(guard, check->rel, &row, &match))
 			continue;
-		note_refusal(check, check->rows.row, &match);
+		note_refusal(check, row.slot, &match);
 		ExecClearTuple(match.table->slot);
 		if (knows_enough(check))
 			break;
 	}
-	guard->unplaced = NULL;
-	return pays;
+	return true;
 }
 
 /* Rows of the table */
@@ -264,32 +271,37 @@ has_scoped_sets(const Check *check)
 	return check->guard->nscope > 0 && check->kind == KIND_SETS;
 }
 
-/* Return the signature of a row in its scope as a set of the join; NULL if of another kind. */
+/*
+ * Return the signature of a row in its scope as a set of the join; NULL if of
+ * another kind.
+ */
 static const uint64 *
-row_set(Check *check, const Signature *sig, uint32 *n)
+row_set(Check *check, const NewRow *row, uint32 *n)
 {
-	if (signature_kind(sig, MEASURE_JACCARD) != check->kind)
+	if (signature_kind(row->sig, MEASURE_JACCARD) != check->kind)
 		return NULL;
 	return has_scoped_sets(check) ?
-		signature_as_scoped_set(sig, guard_scope_hash(check->guard), n) :
-		signature_as_set(sig, check->kind, MEASURE_JACCARD, n);
+		signature_as_scoped_set(row->sig, guard_scope_hash(check->guard, row), n) :
+		signature_as_set(row->sig, check->kind, MEASURE_JACCARD, n);
 }
 
 /* Add a row of the table to a side of the join. */
 static void
 add_row(Check *check, JoinSide side, TupleTableSlot *slot)
 {
-	Signature  *sig = guard_new_signature(check->guard, slot);
-	PlacedRow	row = {.tid = slot->tts_tid};
+	NewRow		row;
+	PlacedRow	placed = {.tid = slot->tts_tid};
 	const uint64 *set;
 	uint32		n;
 
-	set = sig == NULL ? NULL : row_set(check, sig, &n);
+	if (!guard_read_row(check->guard, slot, &row))
+		return;
+	set = row_set(check, &row, &n);
 	if (set == NULL)
 		return;
 	if (check->guard->nscope > 0 && !has_scoped_sets(check))
-		row.scope = guard_scope_hash(check->guard);
-	setjoin_add(check->join, side, set, n, &row, sizeof(PlacedRow));
+		placed.scope = guard_scope_hash(check->guard, &row);
+	setjoin_add(check->join, side, set, n, &placed, sizeof(PlacedRow));
 }
 
 static void
@@ -314,16 +326,16 @@ begin_join(Check *check)
 static void
 announce_new(Check *check)
 {
-	Signature  *sig;
+	NewRow		row;
 
 	if (!feature_filter_pays(check->rows.n, check->table_rows))
 		return;
 	setjoin_begin_filter(check->join, check->rows.nvalues);
 	rewind_rows(check);
-	while (next_new(check, &sig) != NULL)
+	while (next_new(check, &row))
 	{
 		uint32		n;
-		const uint64 *set = row_set(check, sig, &n);
+		const uint64 *set = row_set(check, &row, &n);
 
 		if (set != NULL)
 			setjoin_announce(check->join, set, n);
@@ -356,20 +368,23 @@ read_table(Check *check)
 
 /* Pairs */
 
-/* Set the scan to the new row at tid; false if it is gone. */
+/* Read the new row at tid for comparisons; false if it is gone. */
 static bool
 enter_row(Check *check, ItemPointerData tid)
 {
 	Guard	   *guard = check->guard;
+	NewRow	   *row = &check->entered;
 
-	if (ItemPointerIsValid(&check->entered) && ItemPointerEquals(&check->entered, &tid))
-		return check->scan.sig != NULL;
-	check->entered = tid;
-	check->scan.sig = NULL;
+	if (row->place == ROW_AT_TID && ItemPointerEquals(&row->tid, &tid))
+		return row->sig != NULL;
 	ResetExprContext(guard->row);
-	if (table_tuple_fetch_row_version(check->rel, &tid, &check->scan.dirty, guard->slot))
-		check->scan.sig = guard_new_signature(guard, guard->slot);
-	return check->scan.sig != NULL;
+	if (!table_tuple_fetch_row_version(check->rel, &tid, &check->scan.dirty,
+									   guard->slot) ||
+		!guard_read_row(guard, guard->slot, row))
+		row->sig = NULL;
+	row->place = ROW_AT_TID;
+	row->tid = tid;
+	return row->sig != NULL;
 }
 
 /* True if the new row of the scan is near to the other, which is live. */
@@ -379,8 +394,8 @@ compare_row(Check *check, ItemPointerData other)
 	ConflictScan *scan = &check->scan;
 	TupleTableSlot *slot = scan->table->slot;
 
-	Assert(scan->sig != NULL && ItemPointerIsValid(&other));
-	if (ItemPointerEquals(&check->entered, &other))
+	Assert(check->entered.sig != NULL && ItemPointerIsValid(&other));
+	if (ItemPointerEquals(&check->entered.tid, &other))
 		return false;
 	if (!table_tuple_fetch_row_version(check->rel, &other, &scan->dirty, slot))
 	{
@@ -390,7 +405,8 @@ compare_row(Check *check, ItemPointerData other)
 	}
 	if (!guard_is_near(scan))
 		return false;
-	if (!TransactionIdIsValid(scan->dirty.xmin) && !TransactionIdIsValid(scan->dirty.xmax))
+	if (!TransactionIdIsValid(scan->dirty.xmin) &&
+		!TransactionIdIsValid(scan->dirty.xmax))
 		return true;
 	check->again = true;
 	check->busy = scan->dirty;
@@ -469,7 +485,10 @@ compare_new(Check *check)
 
 	check->refused = MemoryContextAllocExtended(check->context, bytes,
 												MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	ItemPointerSetInvalid(&check->entered);
+	check->entered = (NewRow)
+	{
+		0
+	};
 	setjoin_build(check->join, NULL);
 	while (!knows_enough(check) && setjoin_next(check->join, &outer, &inner))
 	{
@@ -488,7 +507,8 @@ read_and_compare(Check *check)
 	ConflictScan scan = {
 		.guard = check->guard,
 		.table = check->guard->own,
-		.rel = check->rel
+		.rel = check->rel,
+		.row = &check->entered
 	};
 
 	check->scan = scan;
@@ -549,7 +569,25 @@ report(Check *check, const Trigger *trigger)
 	guard_report(check->guard, check->rel, trigger, detail);
 }
 
-/* Check the rows of a statement.  The current memory context is reset for each row. */
+/*
+ * True if a look-up finds the new row itself by its primary key.  Without one, it
+ * may take another row with the same signature for it: without a condition that
+ * does not matter, as each of the two is near to the other.
+ */
+static bool
+can_find_self(const Check *check)
+{
+	Relation	key;
+
+	if (check->guard->condition.expr == NULL)
+		return true;
+	key = guard_open_key(check->rel);
+	if (key == NULL)
+		return false;
+	index_close(key, AccessShareLock);
+	return true;
+}
+
 void
 guard_check_statement(Guard *guard, TriggerData *trigdata)
 {
@@ -577,7 +615,7 @@ guard_check_statement(Guard *guard, TriggerData *trigdata)
 	note_new(&check);
 	if (check.rows.n > 0)
 		estimate_rel_size(check.rel, NULL, &pages, &check.table_rows, &all_visible);
-	look_ups_pay = guard->own->searchable &&
+	look_ups_pay = guard->own->searchable && can_find_self(&check) &&
 		(double) check.rows.n * ROWS_PER_LOOK_UP < check.table_rows;
 	if (check.rows.n > 0 && !(look_ups_pay && look_up_new(&check)))
 		join_new(&check);

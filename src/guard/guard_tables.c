@@ -42,6 +42,7 @@
 #include "utils/snapmgr.h"
 
 #include "base/compat.h"
+#include "base/trigger.h"
 #include "gin/gin.h"
 #include "index/access.h"
 #include "guard/guard.h"

@@ -176,8 +176,8 @@ foreach my $path (sort keys %code)
 		my ($name, $parameters) = ($1, $2);
 
 		1 while $parameters =~ s/\([^()]*\)//g;
-		# PostgreSQL gives an access method's parameters.
-		next if $name =~ /^(am_insert|am_cost|gin_signature_cost)$/;
+		# PostgreSQL gives the parameters of an access method or a hook.
+		next if $name =~ /^(am_insert|am_cost|gin_signature_cost|forget_on_discard)$/;
 		push @long, "$path: $name" if ($parameters =~ tr/,//) > 6;
 	}
 }

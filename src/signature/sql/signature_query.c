@@ -27,6 +27,7 @@
 #include "base/compat.h"
 #include "base/input.h"
 #include "base/settings.h"
+#include "methods/method.h"
 #include "signature/sql/near.h"
 #include "signature/sql/signature_type.h"
 #include "signature/sql/signature_query.h"
@@ -155,6 +156,21 @@ signature_query_out(PG_FUNCTION_ARGS)
 }
 
 /* Binary form: threshold, measure (one byte), the signature's bytes. */
+/* Output of signature_query_key, for errors of exclusion constraints */
+PG_FUNCTION_INFO_V1(signature_query_key_out);
+Datum
+signature_query_key_out(PG_FUNCTION_ARGS)
+{
+	SignatureQuery *query = PG_GETARG_SIGNATURE_QUERY(0);
+	StringInfoData text;
+
+	initStringInfo(&text);
+	spec_append(&query->signature.spec, &text);
+	appendStringInfo(&text, " with %zu values",
+					 (size_t) SIGNATURE_NVALUES(&query->signature));
+	PG_RETURN_CSTRING(text.data);
+}
+
 PG_FUNCTION_INFO_V1(signature_query_recv);
 Datum
 signature_query_recv(PG_FUNCTION_ARGS)

@@ -28,8 +28,9 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "base/call.h"
 #include "base/compat.h"
-#include "guard/guard.h"
+#include "base/trigger.h"
 
 PG_FUNCTION_INFO_V1(neardup_fill);
 
@@ -39,7 +40,7 @@ typedef struct Fill
 	AttrNumber	target;			/* column to be filled */
 	int			nsources;
 	AttrNumber *sources;		/* columns that the expression reads */
-	GuardValue	inputs;			/* the same columns as a set */
+	Bitmapset  *inputs;			/* the same columns as a set */
 	Oid		   *types;			/* types of these columns */
 	char	   *query;			/* query that computes the expression */
 	char	   *path;			/* search_path of the query */
@@ -148,8 +149,8 @@ create_fill(FunctionCallInfo fcinfo, Relation rel, const Trigger *trigger)
 		fill->sources[i] = find_column(rel, trigger->tgargs[i + 2]);
 		fill->types[i] = TupleDescAttr(RelationGetDescr(rel),
 									   fill->sources[i] - 1)->atttypid;
-		fill->inputs.inputs = bms_add_member(fill->inputs.inputs, fill->sources[i] -
-											 FirstLowInvalidHeapAttributeNumber);
+		fill->inputs = bms_add_member(fill->inputs, fill->sources[i] -
+									  FirstLowInvalidHeapAttributeNumber);
 	}
 	fill->query = make_query(rel, root, fill, trigger->tgargs[1]);
 	fill->path = psprintf("%s, %s, pg_temp",
@@ -161,6 +162,26 @@ create_fill(FunctionCallInfo fcinfo, Relation rel, const Trigger *trigger)
 	return fill;
 }
 
+/* True if two versions of a row are equal in the columns that are read. */
+static bool
+sources_unchanged(const Fill *fill, TupleTableSlot *before,
+				  TupleTableSlot *after)
+{
+	for (int i = 0; i < fill->nsources; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(after->tts_tupleDescriptor,
+											  fill->sources[i] - 1);
+		bool		isnull[2];
+		Datum		a = slot_getattr(before, fill->sources[i], &isnull[0]);
+		Datum		b = slot_getattr(after, fill->sources[i], &isnull[1]);
+
+		if (isnull[0] != isnull[1] ||
+			(!isnull[0] && !same_value(a, b, att->attbyval, att->attlen)))
+			return false;
+	}
+	return true;
+}
+
 /* True if the expression must be computed for this row. */
 static bool
 is_needed(const TriggerData *data, const Fill *fill)
@@ -168,8 +189,8 @@ is_needed(const TriggerData *data, const Fill *fill)
 	return TRIGGER_FIRED_BY_INSERT(data->tg_event) ||
 		bms_is_member(fill->target - FirstLowInvalidHeapAttributeNumber,
 					  data->tg_updatedcols) ||
-		bms_overlap(fill->inputs.inputs, data->tg_updatedcols) ||
-		!guard_value_unchanged(&fill->inputs, data->tg_trigslot, data->tg_newslot);
+		bms_overlap(fill->inputs, data->tg_updatedcols) ||
+		!sources_unchanged(fill, data->tg_trigslot, data->tg_newslot);
 }
 
 /* Prepare the plan of the expression. */

@@ -1,0 +1,17 @@
+/*
+ * trigger.h
+ *		Triggers in the catalogs.
+ */
+#ifndef NEARDUP_TRIGGER_H
+#define NEARDUP_TRIGGER_H
+
+#include "utils/rel.h"
+#include "utils/reltrigger.h"
+
+/*
+ * Return the table on which a trigger, or the one that it is a clone of, was
+ * created; set *created to the trigger there.
+ */
+extern Oid	trigger_root(Relation rel, const Trigger *trigger, Oid *created);
+
+#endif							/* NEARDUP_TRIGGER_H */

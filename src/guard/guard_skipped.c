@@ -1,0 +1,186 @@
+/*
+ * guard_skipped.c
+ *		Rows that a guard in mode skip has left out of the last statement.
+ *
+ * RETURNING does not return a row that a BEFORE trigger skips, nor can it return
+ * another row instead.  So the session remembers skipped rows, until a guard in
+ * mode skip checks a row of another statement, or DISCARD ALL.
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "tcop/utility.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/tuplestore.h"
+
+#include "base/compat.h"
+#include "base/memory.h"
+#include "guard/guard.h"
+
+PG_FUNCTION_INFO_V1(neardup_guard_skipped);
+
+/* Number of rows remembered, if their keys fit into work_mem. */
+#define MAX_SKIPPED		10000
+
+#define SKIPPED_COLUMNS	5
+
+typedef struct Skipped
+{
+	Oid			relid;
+	char	   *key;			/* NULL: none, or not to be shown */
+	Oid			near_relid;
+	char	   *near_key;
+	double		similarity;
+	bool		shown;			/* may the role read the near row? */
+	Oid			role;			/* that ran the statement, and may read the
+								 * keys */
+} Skipped;
+
+static struct
+{
+	MemoryContext memory;		/* of the rows, or NULL */
+	StatementId statement;		/* that skipped them */
+	Skipped    *rows;
+	size_t		room;
+	size_t		n;
+	size_t		bytes;			/* of keys */
+}			last;
+
+/* Forget the rows of an earlier statement. */
+static void
+begin_statement(StatementId statement)
+{
+	if (last.memory != NULL)
+		MemoryContextReset(last.memory);
+	last.statement = statement;
+	last.rows = NULL;
+	last.room = last.n = last.bytes = 0;
+}
+
+/*
+ * Return the key of a row as text; NULL if it has none yet, or the user may not
+ * read it.
+ */
+static char *
+readable_key(Relation rel, TupleTableSlot *row)
+{
+	if (!guard_has_key(rel, row) || guard_describe_key(rel, row) == NULL)
+		return NULL;
+	return guard_key_text(rel, row);
+}
+
+/* Return a copy of a text, which may be NULL, and count its bytes. */
+static char *
+copied(const char *text)
+{
+	if (text == NULL)
+		return NULL;
+	last.bytes += strlen(text);
+	return pstrdup(text);
+}
+
+/* The hook that was set before ours, or NULL */
+static ProcessUtility_hook_type previous_utility = NULL;
+
+/* ProcessUtility_hook: DISCARD ALL forgets skipped rows. */
+static void
+forget_on_discard(PlannedStmt *statement, const char *query, bool read_only,
+				  ProcessUtilityContext context, ParamListInfo params,
+				  QueryEnvironment *environment, DestReceiver *dest,
+				  QueryCompletion * completion)
+{
+	const StatementId none = {0};
+	Node	   *utility = statement->utilityStmt;
+	bool		discard = IsA(utility, DiscardStmt) &&
+	((DiscardStmt *) utility)->target == DISCARD_ALL;
+
+	if (previous_utility)
+		previous_utility(statement, query, read_only, context, params,
+						 environment, dest, completion);
+	else
+		standard_ProcessUtility(statement, query, read_only, context, params,
+								environment, dest, completion);
+	if (discard)
+		begin_statement(none);
+}
+
+void
+guard_skipped_init(void)
+{
+	previous_utility = ProcessUtility_hook;
+	ProcessUtility_hook = forget_on_discard;
+}
+
+void
+guard_note_skipped(Relation rel, TupleTableSlot *row, const GuardMatch *match)
+{
+	StatementId statement = guard_current_statement();
+	const char *key;
+	const char *near_key;
+	bool		shown;
+	Relation	other;
+	MemoryContext caller;
+
+	if (!statements_equal(last.statement, statement))
+		begin_statement(statement);
+	if (match == NULL || last.n == MAX_SKIPPED ||
+		last.bytes > (size_t) work_mem * 1024)
+		return;
+	other = table_open(match->table->relid, NoLock);
+	key = readable_key(rel, row);
+	near_key = readable_key(other, match->table->slot);
+	shown = guard_may_compare(other, match);
+	table_close(other, NoLock);
+	if (last.memory == NULL)
+		last.memory = AllocSetContextCreate(TopMemoryContext, "skipped rows",
+											ALLOCSET_SMALL_SIZES);
+	caller = MemoryContextSwitchTo(last.memory);
+	last.rows = growing_reserve(last.rows, &last.room, last.n + 1,
+								sizeof(Skipped));
+	last.rows[last.n++] = (Skipped)
+	{
+		.relid = RelationGetRelid(rel),
+			.key = copied(key),
+			.near_relid = match->table->relid,
+			.near_key = copied(near_key),
+			.similarity = match->similarity,
+			.shown = shown,
+			.role = GetUserId()
+	};
+	MemoryContextSwitchTo(caller);
+}
+
+/* neardup_guard_skipped() */
+Datum
+neardup_guard_skipped(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+
+	InitMaterializedSRF(fcinfo, 0);
+	for (size_t i = 0; i < last.n; i++)
+	{
+		const Skipped *row = &last.rows[i];
+		bool		visible = has_privs_of_role(GetUserId(), row->role);
+		bool		shown = visible && row->shown;
+		Datum		values[SKIPPED_COLUMNS] = {ObjectIdGetDatum(row->relid)};
+		bool		nulls[SKIPPED_COLUMNS] = {false};
+
+		CHECK_FOR_INTERRUPTS();
+		nulls[1] = row->key == NULL || !visible;
+		if (!nulls[1])
+			values[1] = CStringGetTextDatum(row->key);
+		values[2] = ObjectIdGetDatum(row->near_relid);
+		nulls[3] = row->near_key == NULL || !visible;
+		if (!nulls[3])
+			values[3] = CStringGetTextDatum(row->near_key);
+		values[4] = Float8GetDatum(row->similarity);
+		nulls[2] = nulls[3] && !shown;
+		nulls[4] = !shown;
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}
