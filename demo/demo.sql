@@ -25,7 +25,7 @@ FROM docs;
 \set ECHO queries
 \timing on
 ALTER TABLE docs ADD sig signature GENERATED ALWAYS AS (shingles(body)) STORED;
-CREATE INDEX docs_sig ON docs USING gin (sig) WITH (fastupdate = off);
+CREATE INDEX docs_sig ON docs USING neardup (sig);
 \timing off
 \set ECHO none
 VACUUM ANALYZE docs;

@@ -188,21 +188,9 @@ qualified_name(Relation rel)
 
 /* Return the command that creates an index on `key`, in SQL. */
 static char *
-create_index_command(Relation rel, const char *key, Oid type, double threshold)
+create_index_command(Relation rel, const char *key)
 {
-	GinSignatureOptions options = gin_signature_options(NULL);
-	Oid			opclass = GetDefaultOpClass(type, GIN_AM_OID);
-	StringInfoData cmd;
-
-	initStringInfo(&cmd);
-	appendStringInfo(&cmd, "CREATE INDEX ON %s USING gin (%s", qualified_name(rel), key);
-	if (!gin_signature_can_answer(&options, MEASURE_JACCARD, threshold))
-		appendStringInfo(&cmd, " %s (threshold = %s)",
-						 OidIsValid(opclass) ? generate_opclass_name(opclass) :
-						 "signature_gin_ops",
-						 double_to_shortest_decimal(threshold));
-	appendStringInfoString(&cmd, ") WITH (fastupdate = off)");
-	return cmd.data;
+	return psprintf("CREATE INDEX ON %s USING neardup (%s)", qualified_name(rel), key);
 }
 
 char *
@@ -221,9 +209,7 @@ raise_fault(Relation rel, const GuardTable *table, Fault fault, double threshold
 	Relation	index = index_open(table->indexid, NoLock);
 	AttrNumber	keyno = table->keyno;
 	const char *name = RelationGetRelationName(index);
-	char	   *create = create_index_command(rel, guard_key_sql(index, keyno),
-											  index->rd_opcintype[keyno - 1],
-											  threshold);
+	char	   *create = create_index_command(rel, guard_key_sql(index, keyno));
 
 	switch (fault)
 	{
@@ -291,7 +277,7 @@ guard_require_signature(Relation rel, AttrNumber attno)
 
 /* Raise an error: no index of a column can serve. */
 static void
-raise_no_index(Relation rel, AttrNumber attno, double threshold)
+raise_no_index(Relation rel, AttrNumber attno)
 {
 	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), attno - 1);
 	const char *column = quote_identifier(NameStr(att->attname));
@@ -300,11 +286,11 @@ raise_no_index(Relation rel, AttrNumber attno, double threshold)
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("column \"%s\" of table \"%s\" has no index that neardup_guard could use",
 					NameStr(att->attname), RelationGetRelationName(rel)),
-			 errdetail("It looks for near-duplicates in a GIN index of class signature_gin_ops, or one of access method neardup."),
+			 errdetail("It looks for near-duplicates in an index of access method neardup, or in one of GIN and class signature_gin_ops."),
 			 errhint(rel->rd_rel->relispartition ?
 					 "Use %s, or the same on the partitioned table, for all its partitions." :
 					 "Use %s.",
-					 create_index_command(rel, column, att->atttypid, threshold)),
+					 create_index_command(rel, column)),
 			 errtablecol(rel, attno)));
 }
 
@@ -401,8 +387,8 @@ guard_signature_key(Relation index)
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("index \"%s\" is not one that neardup_guard could use",
 						RelationGetRelationName(index)),
-				 errdetail("It looks for near-duplicates in a GIN index of class signature_gin_ops, or one of access method neardup."),
-				 errhint("Give neardup_guard a column of type signature, or an index such as CREATE INDEX ... USING gin (shingles(...)) WITH (fastupdate = off) makes.")));
+				 errdetail("It looks for near-duplicates in an index of access method neardup, or in one of GIN and class signature_gin_ops."),
+				 errhint("Give neardup_guard a column of type signature, or an index such as CREATE INDEX ... USING neardup (shingles(...)) makes.")));
 	return keyno;
 }
 
@@ -513,7 +499,7 @@ find_index(const Guard *guard, Relation rel, AttrNumber attno, const Source *sou
 	if (fault == FAULT_NO_INDEX)
 		guard_require_signature(rel, attno);
 	if (fault == FAULT_NO_INDEX && !guard->statement)
-		raise_no_index(rel, attno, guard->threshold);
+		raise_no_index(rel, attno);
 	if (!table->searchable && !guard->statement)
 		raise_fault(rel, table, fault, guard->threshold);
 	if (!table->searchable && attno > 0)

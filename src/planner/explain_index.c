@@ -109,7 +109,7 @@ open_index(Oid relid)
 			 names != NULL ?
 			 errhint("Give the name of an index: \"%s\" has %s.",
 					 RelationGetRelationName(rel), names) :
-			 errhint("Give the name of an index: \"%s\" has none. CREATE INDEX ... USING gin makes one on a column of type signature.",
+			 errhint("Give the name of an index: \"%s\" has none. CREATE INDEX ... USING neardup makes one on a column of type signature.",
 					 RelationGetRelationName(rel))));
 }
 
