@@ -307,6 +307,7 @@ REGRESS = \
 	passages_sources \
 	permissions \
 	plan_choice \
+	plan_forms \
 	records \
 	row_types \
 	security \

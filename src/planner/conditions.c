@@ -20,6 +20,7 @@
 #include "nodes/pathnodes.h"
 #include "nodes/supportnodes.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/paths.h"
 #include "utils/builtins.h"
 #include "utils/catcache.h"
 #include "utils/lsyscache.h"
@@ -477,7 +478,8 @@ near_index_clause(PlannerInfo *root, IndexOptInfo *index, int indexcol,
 	Oid			querytype;
 
 	Assert(condition->left != NULL && condition->right != NULL);
-	if (indexarg > 1 || !family_operator(opfamily, &operator, &querytype))
+	if (indexarg > 1 || !match_index_to_operand((Node *) indexed, indexcol, index) ||
+		!family_operator(opfamily, &operator, &querytype))
 		return NULL;
 	if (indexarg == 1)
 		asked.measure = measure_commute(asked.measure);

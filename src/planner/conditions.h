@@ -52,6 +52,14 @@ extern Expr *near_index_clause(PlannerInfo *root, IndexOptInfo *index,
 extern Selectivity near_selectivity(PlannerInfo *root, Node *clause, JoinType jointype,
 									SpecialJoinInfo *sjinfo);
 
+/*
+ * The factor from core's estimate of a clause to ours: not 1 for a comparison of a measure,
+ * coalesce() and others that core estimates without asking us, at a third of all pairs.  relid is
+ * the table that is looked up, 0 for a join.
+ */
+extern double near_correction(PlannerInfo *root, RestrictInfo *rinfo, int relid,
+							  JoinType jointype, SpecialJoinInfo *sjinfo);
+
 /* The threshold; where it is not known yet, the setting. */
 extern double near_threshold(PlannerInfo *root, const NearCondition *condition);
 

@@ -187,12 +187,25 @@ combined_share(const Estimate *estimate, ShareKind kind, double t, double otherw
 	return exp(sum / (l + r));
 }
 
+/*
+ * The share of pairs without statistics.  If only the first rows are wanted, none is expected:
+ * a search for a pair that is not there would read everything.
+ */
 static double
-share_of_pairs(const Estimate *estimate)
+default_share(const PlannerInfo *root, const Estimate *estimate)
+{
+	if (root->tuple_fraction == 0)
+		return DEFAULT_NEAR_SELECTIVITY;
+	return 0.5 / (Max(estimate->left.tuples, 1) * Max(estimate->right.tuples, 1));
+}
+
+/* The share of pairs that are near, or as similar. */
+static double
+share_of_pairs(const PlannerInfo *root, const Estimate *estimate)
 {
 	return combined_share(estimate, estimate->condition.measure == MEASURE_SIMILARITY ?
 						  SHARE_SIMILAR : SHARE_NEAR,
-						  estimate->resemblance, DEFAULT_NEAR_SELECTIVITY);
+						  estimate->resemblance, default_share(root, estimate));
 }
 
 /* Whether both sides are one expression of one table. */
@@ -280,9 +293,10 @@ inner_rows(PlannerInfo *root, const Estimate *estimate, const SpecialJoinInfo *s
  * has any match, and the number of pairs.
  */
 static double
-share_with_match(const Estimate *estimate, double rows, double itself)
+share_with_match(const PlannerInfo *root, const Estimate *estimate, double rows,
+				 double itself)
 {
-	double		pairs = Min(share_of_pairs(estimate) * rows, 1);
+	double		pairs = Min(share_of_pairs(root, estimate) * rows, 1);
 	double		share = Min(combined_share(estimate, SHARE_MATCHED,
 										   estimate->resemblance, 1), pairs);
 
@@ -301,7 +315,7 @@ near_equal_share(PlannerInfo *root, const NearCondition *condition)
 		return 0;
 	itself = share_of_itself(root, &estimate);
 	equal = combined_share(&estimate, SHARE_SIMILAR, 1, 0) + itself;
-	return Min(equal / (share_of_pairs(&estimate) + itself), 1);
+	return Min(equal / (share_of_pairs(root, &estimate) + itself), 1);
 }
 
 Selectivity
@@ -317,10 +331,11 @@ near_selectivity(PlannerInfo *root, Node *clause, JoinType jointype, SpecialJoin
 	estimate_init(root, &estimate);
 	itself = share_of_itself(root, &estimate);
 	if (sjinfo != NULL && (jointype == JOIN_SEMI || jointype == JOIN_ANTI))
-		share = share_with_match(&estimate, inner_rows(root, &estimate, sjinfo), itself);
+		share = share_with_match(root, &estimate, inner_rows(root, &estimate, sjinfo),
+								 itself);
 	else
 	{
-		share = share_of_pairs(&estimate);
+		share = share_of_pairs(root, &estimate);
 
 		/* most pairs may be of one template: estimate a typical row */
 		if (root->tuple_fraction > 0)
@@ -330,6 +345,17 @@ near_selectivity(PlannerInfo *root, Node *clause, JoinType jointype, SpecialJoin
 	}
 	CLAMP_PROBABILITY(share);
 	return share;
+}
+
+double
+near_correction(PlannerInfo *root, RestrictInfo *rinfo, int relid, JoinType jointype,
+				SpecialJoinInfo *sjinfo)
+{
+	Selectivity core = clause_selectivity(root, (Node *) rinfo, relid, jointype, sjinfo);
+	Selectivity ours = near_selectivity(root, (Node *) rinfo->clause, jointype, sjinfo);
+
+	Assert(core >= 0 && ours >= 0);
+	return core > 0 ? ours / core : 1;
 }
 
 Cost

@@ -5,7 +5,8 @@
  * The planner calls the support function of a function or of an operator's function.  In
  * similarity(a, b) >= 0.8 the function is an operand, and >= is the server's, without such
  * support.  So index paths for such comparisons, and for near_duplicate(a, b, t) IS TRUE, are
- * added to the server's paths of a table.  Estimates of rows stay the server's.
+ * added to the server's paths of a table, with our estimate of rows.  Other estimates stay the
+ * server's.
  */
 #include "postgres.h"
 
@@ -20,6 +21,7 @@
 #include "base/compat.h"
 #include "planner/conditions.h"
 #include "signature/sql/near.h"
+#include "signature/sql/signature_query.h"
 
 /* Requests to the support function */
 
@@ -116,15 +118,18 @@ neardup_joinsel(PG_FUNCTION_ARGS)
 
 static set_rel_pathlist_hook_type previous_hook = NULL;
 
-/* Whether the clause is a condition without planner support. */
+/*
+ * True if the clause is a condition whose index conditions the server does not ask for: it has
+ * no planner support, or it is %% whose right signature is in a call of signature_query().
+ */
 static bool
-is_near_comparison(const RestrictInfo *rinfo, NearCondition *condition)
+needs_look_up(const RestrictInfo *rinfo, NearCondition *condition)
 {
 	List	   *args;
+	PGFunction	function = near_function((Node *) rinfo->clause, &args);
 
-	return !rinfo->pseudoconstant &&
-		near_condition((Node *) rinfo->clause, condition) &&
-		near_function((Node *) rinfo->clause, &args) == NULL;
+	return !rinfo->pseudoconstant && (function == NULL || function == signature_matches) &&
+		near_condition((Node *) rinfo->clause, condition);
 }
 
 /* The number of look-ups: rows of the smallest table whose signatures are looked up. */
@@ -144,7 +149,11 @@ look_ups_made(PlannerInfo *root, Relids outer)
 	return Max(fewest, 1);
 }
 
-/* Add the index path of an index condition. */
+/*
+ * Add the index path of an index condition, with the rows that we expect.  Where the server
+ * expects more, a scan seems to find the first rows of a LIMIT or EXISTS at once.  So then the
+ * look-up is listed as if it began at once, too.
+ */
 static void
 add_look_up(PlannerInfo *root, IndexOptInfo *index, int indexcol,
 			RestrictInfo *rinfo, Expr *clause)
@@ -153,7 +162,9 @@ add_look_up(PlannerInfo *root, IndexOptInfo *index, int indexcol,
 	IndexClause *indexed = makeNode(IndexClause);
 	Relids		outer = bms_difference(rinfo->clause_relids, rel->relids);
 	double		loops = look_ups_made(root, outer);
+	double		correction = near_correction(root, rinfo, rel->relid, JOIN_INNER, NULL);
 	Path	   *path;
+	Path	   *scan;
 
 	indexed->rinfo = rinfo;
 	indexed->indexquals = list_make1(make_simple_restrictinfo(root, clause));
@@ -165,7 +176,11 @@ add_look_up(PlannerInfo *root, IndexOptInfo *index, int indexcol,
 	path = (Path *) create_index_path(root, index, list_make1(indexed), NIL,
 									  NIL, NIL, ForwardScanDirection, false,
 									  outer, loops, false);
-	add_path(rel, (Path *) create_bitmap_heap_path(root, rel, path, outer, loops, 0));
+	scan = (Path *) create_bitmap_heap_path(root, rel, path, outer, loops, 0);
+	scan->rows = clamp_row_est(scan->rows * correction);
+	if (correction < 1)
+		scan->startup_cost = 0;
+	add_path(rel, scan);
 	if (rel->consider_parallel && outer == NULL)
 		create_partial_bitmap_paths(root, rel, path);
 }
@@ -204,7 +219,7 @@ try_clauses(PlannerInfo *root, RelOptInfo *rel, List *rinfos, bool join)
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 		NearCondition condition;
 
-		if (!is_near_comparison(rinfo, &condition) ||
+		if (!needs_look_up(rinfo, &condition) ||
 			!restriction_is_securely_promotable(rinfo, rel) ||
 			(join && !join_clause_is_movable_to(rinfo, rel)))
 			continue;

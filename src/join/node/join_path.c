@@ -336,18 +336,38 @@ pairs_met(PlannerInfo *root, const CustomPath *cpath, const JoinPathExtraData *e
 {
 	const SemiAntiJoinFactors *factors = &extra->semifactors;
 	int			type = path_private(cpath, PATH_TYPE);
-	double		near;
+	double		core;			/* core's share of outer rows with near ones */
 	double		leave;			/* share with a match, of the rows with near
 								 * ones */
+	double		matched;		/* outer rows with a match */
 
 	Assert(pairs >= 0);
 	if (type != JOIN_SEMI && type != JOIN_ANTI)
 		return pairs;
-	near = clause_selectivity(root, (Node *) condition, 0, type, extra->sjinfo);
-	leave = Min(factors->outer_match_frac / Max(near, 1e-10), 1);
+	core = clause_selectivity(root, (Node *) condition, 0, type, extra->sjinfo);
+	leave = Min(factors->outer_match_frac / Max(core, 1e-10), 1);
+	matched = side_rows(cpath, linitial(cpath->custom_paths)) * leave *
+		near_selectivity(root, (Node *) condition->clause, type, extra->sjinfo);
 	return pairs * (1 - leave) +
-		Min(pairs * leave, pairs * leave / Max(factors->match_count, 1) +
-			side_rows(cpath, linitial(cpath->custom_paths)) * factors->outer_match_frac);
+		Min(pairs * leave, pairs * leave / Max(factors->match_count, 1) + matched);
+}
+
+/* Rows of the join, by core's estimate for all conditions and ours for this one. */
+static double
+join_rows(PlannerInfo *root, const CustomPath *cpath, const JoinPathExtraData *extra,
+		  RestrictInfo *condition)
+{
+	int			type = path_private(cpath, PATH_TYPE);
+	double		rows = cpath->path.parent->rows;
+	double		corrected;
+
+	if (type == JOIN_ANTI)
+		return rows;
+	corrected = rows * near_correction(root, condition, 0, type, extra->sjinfo);
+	if (type == JOIN_LEFT)
+		corrected = Max(corrected,
+						((Path *) linitial(cpath->custom_paths))->parent->rows);
+	return Min(corrected, rows);
 }
 
 /*
@@ -371,7 +391,7 @@ cost_join(PlannerInfo *root, CustomPath *cpath, JoinPathExtraData *extra,
 	double		probes = shares_sets(cpath) ? divisor(outer) : 1;	/* processes that divide
 																	 * them */
 	double		pairs = side_rows(cpath, outer) * side_rows(cpath, inner) *
-	clause_selectivity(root, (Node *) condition->rinfo, 0, JOIN_INNER, extra->sjinfo);
+	near_selectivity(root, (Node *) condition->rinfo->clause, JOIN_INNER, extra->sjinfo);
 	double		left_kept = kept_share(root, cpath, left, near->left, right,
 									   threshold, pairs);
 	double		right_kept = kept_share(root, cpath, right, near->right, left,
@@ -379,7 +399,8 @@ cost_join(PlannerInfo *root, CustomPath *cpath, JoinPathExtraData *extra,
 	double		candidates;
 	QualCost	cost;
 
-	path->rows = clamp_row_est(path->parent->rows / divisor(outer));
+	path->rows = clamp_row_est(join_rows(root, cpath, extra, condition->rinfo) /
+							   divisor(outer));
 	path->startup_cost = 0;
 	bytes = side_bytes(root, cpath, left, near->left, left_kept);
 	rows = kept_rows(cpath, left, left_kept);
@@ -546,10 +567,44 @@ share_by_keys(PlannerInfo *root, List *keys, const Path *inner)
 	return share;
 }
 
-/* Pairs of rows that a core join compares; 0: look-ups in an index, which core costs well. */
-static double
-compared_pairs(PlannerInfo *root, const JoinPath *join)
+/* True if the path looks the condition up in an index; also if that is not known. */
+static bool
+looks_up(const Path *path, const RestrictInfo *condition)
 {
+	ListCell   *lc;
+
+	if (IsA(path, BitmapHeapPath))
+		path = ((const BitmapHeapPath *) path)->bitmapqual;
+	if (!IsA(path, IndexPath))
+		return true;
+	foreach(lc, ((const IndexPath *) path)->indexclauses)
+		if (lfirst_node(IndexClause, lc)->rinfo == condition)
+		return true;
+	return false;
+}
+
+/*
+ * Pairs of rows that a nested loop compares whose inner side is looked up for each outer row,
+ * by other conditions.  0: near-duplicates are looked up, which costs what core says.
+ */
+static double
+pairs_looked_up(const JoinOffer *offer, const Path *inner, double outer_rows)
+{
+	RestrictInfo *condition = offer->condition.rinfo;
+	Selectivity core;
+
+	if (looks_up(inner, condition))
+		return 0;
+	core = clause_selectivity(offer->root, (Node *) condition, inner->parent->relid,
+							  JOIN_INNER, NULL);
+	return outer_rows * inner->rows / Max(core, 1e-10);
+}
+
+/* Pairs of rows on which a core join evaluates the condition. */
+static double
+compared_pairs(const JoinOffer *offer, const JoinPath *join)
+{
+	PlannerInfo *root = offer->root;
 	const Path *inner = join->innerjoinpath;
 	double		outer_rows = cautious_rows(root, join->outerjoinpath);
 
@@ -558,7 +613,9 @@ compared_pairs(PlannerInfo *root, const JoinPath *join)
 			share_by_keys(root, IsA(join, HashPath) ?
 						  ((const HashPath *) join)->path_hashclauses :
 						  ((const MergePath *) join)->path_mergeclauses, inner);
-	return inner->param_info == NULL ? outer_rows * cautious_rows(root, inner) : 0;
+	if (inner->param_info != NULL)
+		return pairs_looked_up(offer, inner, outer_rows);
+	return outer_rows * cautious_rows(root, inner);
 }
 
 /*
@@ -567,18 +624,19 @@ compared_pairs(PlannerInfo *root, const JoinPath *join)
  * all its work there.
  */
 static Cost
-cost_of_core_join(PlannerInfo *root, const JoinPath *join, Cost comparison)
+cost_of_core_join(const JoinOffer *offer, const JoinPath *join)
 {
 	const Path *inner = join->innerjoinpath;
+	Cost		comparison = offer->condition.rinfo->eval_cost.per_tuple;
 	Cost		cost = join->path.total_cost;
 
-	cost = Max(cost, compared_pairs(root, join) * comparison);
+	cost = Max(cost, compared_pairs(offer, join) * comparison);
 	if (IsA(join, NestPath) && IsA(inner, HashPath) && inner->param_info != NULL)
 		cost += join->outerjoinpath->rows * inner->startup_cost;
 	return cost;
 }
 
-/* Whether the path is a core join that evaluates the condition on pairs. */
+/* True if the path is a core join that evaluates the condition on pairs. */
 static bool
 compares_pairs(const Path *path, const RestrictInfo *condition)
 {
@@ -590,30 +648,59 @@ compares_pairs(const Path *path, const RestrictInfo *condition)
 		!bms_is_subset(condition->clause_relids, join->innerjoinpath->parent->relids);
 }
 
-/* List our join below those core joins in the list that really cost more. */
-static Path *
-list_below(const JoinOffer *offer, Path *ours, List *paths)
+/* The share of `rows` rows that the query fetches: not all at a LIMIT or EXISTS. */
+static double
+share_fetched(const PlannerInfo *root, double rows)
 {
-	const RestrictInfo *condition = offer->condition.rinfo;
-	Cost		listed = ours->total_cost;
+	Assert(root->tuple_fraction >= 0 && rows >= 1);
+	if (root->tuple_fraction >= 1)
+		return Min(root->tuple_fraction / rows, 1);
+	return root->tuple_fraction > 0 ? root->tuple_fraction : 1;
+}
+
+/* The cost of a path whose rows are fetched up to a share. */
+static Cost
+cost_of_share(Cost startup, Cost total, double share)
+{
+	return startup + share * (total - startup);
+}
+
+/*
+ * List our join slightly below the core joins in the list that really cost more, in full and
+ * for the rows that are fetched.
+ */
+static Path *
+undercut_core_joins(const JoinOffer *offer, Path *ours, List *paths)
+{
+	Cost		total = ours->total_cost;
+	Cost		startup = ours->startup_cost;
+	double		share = share_fetched(offer->root, ours->rows);
+	Cost		fetched = cost_of_share(startup, total, share);
 	ListCell   *lc;
 
-	/* a nested loop may end early at a LIMIT */
-	if (offer->root->tuple_fraction > 0)
-		return ours;
 	foreach(lc, paths)
 	{
 		Path	   *path = lfirst(lc);
+		Cost		real;
+		Cost		listed;
 
-		if (compares_pairs(path, condition) && path->total_cost < listed &&
-			compat_compare_disabled(ours, path) <= 0 &&
-			cost_of_core_join(offer->root, (JoinPath *) path,
-							  condition->eval_cost.per_tuple) > ours->total_cost)
-			listed = Min(listed, path->total_cost * LISTED_SHARE);
+		if (!compares_pairs(path, offer->condition.rinfo) ||
+			compat_compare_disabled(ours, path) > 0)
+			continue;
+		real = cost_of_core_join(offer, (JoinPath *) path);
+		if (real <= ours->total_cost ||
+			cost_of_share(path->startup_cost, real, share) <= fetched)
+			continue;
+		listed = LISTED_SHARE *
+			cost_of_share(path->startup_cost, path->total_cost,
+						  share_fetched(offer->root, path->rows));
+		total = Min(total, Min(path->total_cost * LISTED_SHARE, listed / share));
+		if (share < 1)
+			startup = Min(startup, Max(listed - share * total, 0) / (1 - share));
 	}
-	Assert(listed >= 0 && listed <= ours->total_cost);
-	ours->total_cost = listed;
-	ours->startup_cost = Min(ours->startup_cost, listed);
+	Assert(total >= 0 && total <= ours->total_cost);
+	ours->total_cost = total;
+	ours->startup_cost = Min(startup, total);
 	return ours;
 }
 
@@ -635,9 +722,9 @@ add_parallel_paths(const JoinOffer *offer, RelOptInfo *outerrel, RelOptInfo *inn
 	for (int whole = 0; whole <= 1; whole++)
 		if (inner[whole] != NULL)
 			add_partial_path(joinrel,
-							 list_below(offer, join_path(offer, linitial(outerrel->partial_pathlist),
-														 inner[whole], true, whole),
-										joinrel->partial_pathlist));
+							 undercut_core_joins(offer, join_path(offer, linitial(outerrel->partial_pathlist),
+																  inner[whole], true, whole),
+												 joinrel->partial_pathlist));
 }
 
 /* Add a path for each condition that can drive the join. */
@@ -664,9 +751,9 @@ add_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 			!join_condition(root, rinfo, outerrel, innerrel, &offer.condition))
 			continue;
 		add_path(joinrel,
-				 list_below(&offer, join_path(&offer, outerrel->cheapest_total_path,
-											  innerrel->cheapest_total_path, false, false),
-							joinrel->pathlist));
+				 undercut_core_joins(&offer, join_path(&offer, outerrel->cheapest_total_path,
+													   innerrel->cheapest_total_path, false, false),
+									 joinrel->pathlist));
 		add_parallel_paths(&offer, outerrel, innerrel);
 	}
 }
