@@ -84,10 +84,10 @@ OBJS = \
 	src/index/segment_writer.o \
 	src/index/segments.o \
 	src/index/vacuum.o \
-	src/join/algorithms/vector_join.o \
 	src/join/algorithms/join_kinds.o \
-	src/join/algorithms/set_join.o \
+	src/join/algorithms/prefix_join.o \
 	src/join/algorithms/sketch_keys.o \
+	src/join/algorithms/vector_join.o \
 	src/join/classic/classic.o \
 	src/join/classic/counting.o \
 	src/join/engine/arena.o \

@@ -94,7 +94,7 @@ struct SetGroups
 	size_t		memory;
 	SignatureKind kind;
 	const Algorithm *algorithm;
-	Search		search;
+	JoinSearch	search;
 
 	/* while sets are added */
 	SetTable	keys;			/* for its secret */
@@ -120,7 +120,7 @@ struct SetGroups
 
 	/* the index */
 	Arena		indexed;		/* values and keys of sets from the file */
-	JoinSet    *members;		/* by number in the index: Search.sets */
+	JoinSet    *members;		/* by number in the index: JoinSearch.sets */
 	size_t		max_members;
 };
 
@@ -135,7 +135,7 @@ set_groups_begin(SignatureKind kind, Measure measure, double threshold, size_t m
 											ALLOCSET_DEFAULT_SIZES);
 	groups->memory = Max(memory, 64 * 1024);
 	groups->kind = kind;
-	groups->algorithm = usual_algorithm(kind, measure);
+	groups->algorithm = default_algorithm(kind, measure);
 	groups->search.context = groups->context;
 	groups->search.measure = measure;
 	groups->search.threshold = threshold;
@@ -384,7 +384,7 @@ next_set(SetGroups *groups, int statuses)
 static void
 prepare_sets(SetGroups *groups)
 {
-	Search	   *search = &groups->search;
+	JoinSearch *search = &groups->search;
 	const Algorithm *algorithm = groups->algorithm;
 	SpillFile	prepared;
 	JoinSet    *set;
@@ -433,16 +433,16 @@ prepare_sets(SetGroups *groups)
 static void
 begin_index(SetGroups *groups)
 {
-	Search	   *search = &groups->search;
+	JoinSearch *search = &groups->search;
 
 	if (groups->algorithm->end_chunk != NULL)
 		groups->algorithm->end_chunk(search);
 	if (search->index.buckets != NULL)
-		setindex_free(&search->index);
+		inverted_index_free(&search->index);
 	arena_reset(&groups->indexed);
-	setindex_create_growing(&search->index,
-							Min(groups->npostings, index_memory(groups) / (8 * sizeof(Posting))),
-							groups->algorithm->ordered ? search->counters.used : groups->npostings);
+	inverted_index_create_growing(&search->index,
+								  Min(groups->npostings, index_memory(groups) / (8 * sizeof(Posting))),
+								  groups->algorithm->ordered ? search->counters.used : groups->npostings);
 	search->components = NULL;
 	search->run_ends = NULL;
 }
@@ -452,7 +452,7 @@ static bool
 has_room(SetGroups *groups, const JoinSet *set)
 {
 	const InvertedIndex *index = &groups->search.index;
-	size_t		bytes = setindex_bytes_with(index, set->nkeys) +
+	size_t		bytes = inverted_index_bytes_with(index, set->nkeys) +
 	groups->indexed.bytes + groups->values.bytes +
 	groups->max_sets * sizeof(JoinSet) + groups->max_members * sizeof(JoinSet);
 
@@ -481,13 +481,13 @@ store_read(SetGroups *groups, JoinSet *set)
 static void
 index_set(SetGroups *groups, const JoinSet *set)
 {
-	Search	   *search = &groups->search;
+	JoinSearch *search = &groups->search;
 	const Algorithm *algorithm = groups->algorithm;
 	InvertedIndex *index = &search->index;
 	uint32		number = index->nadded;
 	uint32		n = algorithm->indexed_keys(search, set);
 	JoinSet    *member;
-	Posting		image;
+	Posting		small;
 	uint64		second;
 
 	if (number == groups->max_members)
@@ -496,14 +496,14 @@ index_set(SetGroups *groups, const JoinSet *set)
 	member = &groups->members[number];
 	*member = *set;
 	search->sets = groups->members;
-	setindex_grow_for(index, set->size);
+	inverted_index_grow_for(index, set->size);
 	if (algorithm->add != NULL)
 		algorithm->add(search, member, n);
-	else if (n > 0 && algorithm->image != NULL &&
-			 algorithm->image(search, member, &image, &second))
-		setindex_add_image(index, member->keys, n, &image, second);
+	else if (n > 0 && algorithm->bitmaps != NULL &&
+			 algorithm->bitmaps(search, member, &small, &second))
+		inverted_index_add_bitmap(index, member->keys, n, &small, second);
 	else
-		setindex_add(index, member->keys, n, set->size - set->nvalues);
+		inverted_index_add(index, member->keys, n, set->size - set->nvalues);
 	Assert(index->nadded == number + 1);
 }
 
@@ -708,7 +708,7 @@ indexed_component(const SetGroups *groups, uint32 representative)
 static void
 connect_set(SetGroups *groups, const JoinSet *set)
 {
-	Search	   *search = &groups->search;
+	JoinSearch *search = &groups->search;
 	const InvertedIndex *index = &search->index;
 	uint32		first = links_root(&groups->states, set->first);
 

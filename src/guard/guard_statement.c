@@ -64,7 +64,7 @@ typedef struct Check
 	/* rows of the table */
 	double		table_rows;		/* an estimate */
 	ConflictScan scan;
-	SetJoin    *join;
+	JoinEngine *join;
 	SignatureKind kind;			/* of signatures that are compared */
 	NewRow		entered;		/* the new row of the scan */
 
@@ -301,21 +301,21 @@ add_row(Check *check, JoinSide side, TupleTableSlot *slot)
 		return;
 	if (check->guard->nscope > 0 && !has_scoped_sets(check))
 		placed.scope = guard_scope_hash(check->guard, &row);
-	setjoin_add(check->join, side, set, n, &placed, sizeof(PlacedRow));
+	engine_add(check->join, side, set, n, &placed, sizeof(PlacedRow));
 }
 
 static void
 begin_join(Check *check)
 {
 	MemoryContext row = MemoryContextSwitchTo(check->context);
-	SetJoinParams params = {
-		.algorithm = usual_algorithm(check->kind, MEASURE_JACCARD),
+	EngineParams params = {
+		.algorithm = default_algorithm(check->kind, MEASURE_JACCARD),
 		.measure = MEASURE_JACCARD,
 		.threshold = check->guard->threshold,
 		.memory = check->memory / 4 * 3
 	};
 
-	check->join = setjoin_begin(&params);
+	check->join = engine_begin(&params);
 	MemoryContextSwitchTo(row);
 }
 
@@ -328,9 +328,9 @@ announce_new(Check *check)
 {
 	NewRow		row;
 
-	if (!feature_filter_pays(check->rows.n, check->table_rows))
+	if (!feature_filter_is_worthwhile(check->rows.n, check->table_rows))
 		return;
-	setjoin_begin_filter(check->join, check->rows.nvalues);
+	engine_filter_begin(check->join, check->rows.nvalues);
 	rewind_rows(check);
 	while (next_new(check, &row))
 	{
@@ -338,7 +338,7 @@ announce_new(Check *check)
 		const uint64 *set = row_set(check, &row, &n);
 
 		if (set != NULL)
-			setjoin_announce(check->join, set, n);
+			engine_filter_add(check->join, set, n);
 	}
 }
 
@@ -479,7 +479,7 @@ compare_groups(Check *check, RowGroup news, RowGroup others)
 static void
 compare_new(Check *check)
 {
-	size_t		bytes = (size_t) setjoin_outer_rows(check->join) / 8 + 1;
+	size_t		bytes = (size_t) engine_outer_rows(check->join) / 8 + 1;
 	RowGroup	outer;
 	RowGroup	inner;
 
@@ -489,8 +489,8 @@ compare_new(Check *check)
 	{
 		0
 	};
-	setjoin_build(check->join, NULL);
-	while (!knows_enough(check) && setjoin_next(check->join, &outer, &inner))
+	engine_build(check->join, NULL);
+	while (!knows_enough(check) && engine_next(check->join, &outer, &inner))
 	{
 		compare_groups(check, outer, inner);
 		check->npairs++;
@@ -518,7 +518,7 @@ read_and_compare(Check *check)
 	announce_new(check);
 	read_table(check);
 	compare_new(check);
-	setjoin_end(check->join);
+	engine_end(check->join);
 	UnregisterSnapshot(check->scan.start);
 }
 

@@ -141,7 +141,7 @@ sample_step(VacAttrStats *stats, AnalyzeAttrFetchFunc fetchfunc, int nrows)
 
 /* Count the rows of a group, and return the number of the first one. */
 static double
-count_rows(SetJoin *join, JoinSide side, RowGroup group, uint32 *first)
+count_rows(JoinEngine *join, JoinSide side, RowGroup group, uint32 *first)
 {
 	RowCursor	cursor;
 	double		n = 0;
@@ -240,14 +240,14 @@ mean_words(const Sample *sample)
 
 /* Count the pairs and rows of a join. */
 static void
-count_pairs(SetJoin *join, const Sample *sample, Findings *findings)
+count_pairs(JoinEngine *join, const Sample *sample, Findings *findings)
 {
 	RowMatches *rows = palloc_extended(sizeof(RowMatches) * sample->n,
 									   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	RowGroup	outer;
 	RowGroup	inner;
 
-	while (setjoin_next(join, &outer, &inner))
+	while (engine_next(join, &outer, &inner))
 	{
 		uint32		a = 0;
 		uint32		b = 0;
@@ -282,9 +282,9 @@ count_pairs(SetJoin *join, const Sample *sample, Findings *findings)
  * of mean size.  Removing a vector takes as long as a comparison, as its rest is looked up.
  */
 static double
-join_steps(SetJoin *join, const Sample *sample)
+join_steps(JoinEngine *join, const Sample *sample)
 {
-	const SetJoinStats *stats = setjoin_stats(join);
+	const EngineStats *stats = engine_stats(join);
 	double		steps = stats->visited +
 	stats->verified * COMPARISON_STEPS(2 * mean_words(sample));
 
@@ -297,32 +297,32 @@ join_steps(SetJoin *join, const Sample *sample)
 static void
 join_sample(const Sample *sample, double threshold, Findings *findings)
 {
-	SetJoinParams params = {0};
+	EngineParams params = {0};
 	SignatureKind kind = sample_kind(sample);
-	SetJoin    *join;
+	JoinEngine *join;
 
-	params.algorithm = usual_algorithm(kind, MEASURE_JACCARD);
+	params.algorithm = default_algorithm(kind, MEASURE_JACCARD);
 	params.measure = MEASURE_JACCARD;
 	params.threshold = threshold;
 	params.self_join = params.either_order = true;
 	params.memory = (size_t) maintenance_work_mem * 1024;
-	join = setjoin_begin(&params);
+	join = engine_begin(&params);
 	for (uint32 i = 0; i < sample->n; i++)
 	{
 		uint32		n;
 		const uint64 *set = signature_as_set(sample->signatures[i], kind,
 											 MEASURE_JACCARD, &n);
 
-		setjoin_add(join, SIDE_OUTER, set, n, "", 0);
+		engine_add(join, SIDE_OUTER, set, n, "", 0);
 		if (kind != KIND_SETS)
 			pfree(unconstify(uint64 *, set));
 	}
-	setjoin_build(join, NULL);
+	engine_build(join, NULL);
 	findings->nrows = sample->nrows;
 	findings->total = sample->total;
 	count_pairs(join, sample, findings);
 	findings->steps += join_steps(join, sample);
-	setjoin_end(join);
+	engine_end(join);
 }
 
 /* Take a random part of about `most` signatures; it is not empty, as mix64(0) is 0. */

@@ -13,7 +13,7 @@
 #include "signature/signature.h"
 #include "join/algorithms/vector_join.h"
 #include "join/algorithms/join_kinds.h"
-#include "join/algorithms/set_join.h"
+#include "join/algorithms/prefix_join.h"
 #include "join/algorithms/sketch_keys.h"
 #include "signature/sql/near.h"
 #include "methods/method.h"
@@ -30,13 +30,13 @@ signature_kind(const Signature *sig, Measure measure)
 }
 
 const Algorithm *
-usual_algorithm(SignatureKind kind, Measure measure)
+default_algorithm(SignatureKind kind, Measure measure)
 {
 	if (kind == KIND_SKETCHES)
 		return &sketch_keys;
 	if (kind == KIND_VECTORS)
 		return measure == MEASURE_COSINE ? &cosine_join : &resemblance_join;
-	return &set_join;
+	return &prefix_join;
 }
 
 /* A vector as the engine has it, see vector_join.h. */

@@ -21,7 +21,7 @@ typedef enum SignatureKind
 extern SignatureKind signature_kind(const Signature *sig, Measure measure);
 
 /* The algorithm of a kind, unless another one is chosen. */
-extern const struct Algorithm *usual_algorithm(SignatureKind kind, Measure measure);
+extern const struct Algorithm *default_algorithm(SignatureKind kind, Measure measure);
 
 /*
  * The set of a signature in the engine, as n numbers: its values, or a copy of the whole

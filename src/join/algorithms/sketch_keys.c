@@ -62,7 +62,7 @@ sketch_row_keys(const uint64 *values, double threshold, KeyList *keys)
 }
 
 static bool
-sketch_query_keys(const Search *search, const uint64 *values, KeyList *keys, uint32 *need)
+sketch_query_keys(const JoinSearch *search, const uint64 *values, KeyList *keys, uint32 *need)
 {
 	const Signature *sig = (const Signature *) values;
 	double		threshold = search->threshold;
@@ -80,7 +80,7 @@ sketch_query_keys(const Search *search, const uint64 *values, KeyList *keys, uin
 
 /* Sketches of two specs may be in one engine: see join/node/specs.c. */
 static bool
-sketch_near(const Search *search, const uint64 *a, const uint64 *b)
+sketch_near(const JoinSearch *search, const uint64 *a, const uint64 *b)
 {
 	const Signature *x = (const Signature *) a;
 	const Signature *y = (const Signature *) b;
@@ -109,7 +109,7 @@ typedef struct FewSketches
 	uint32		sets[MAX_COMPARED];
 } FewSketches;
 
-/* Search.state */
+/* JoinSearch.state */
 typedef struct SketchKeys
 {
 	KeyList		last;			/* keys of the sketch prepared or probing last */
@@ -122,7 +122,7 @@ typedef struct SketchKeys
 
 /* The state, created at the first call. */
 static SketchKeys *
-sketch_state(Search *search)
+sketch_state(JoinSearch *search)
 {
 	if (search->state == NULL)
 		search->state = MemoryContextAllocZero(search->context, sizeof(SketchKeys));
@@ -130,14 +130,14 @@ sketch_state(Search *search)
 }
 
 static KeyList *
-last_keys(Search *search)
+last_keys(JoinSearch *search)
 {
 	return &sketch_state(search)->last;
 }
 
 /* Clear the list of keys for the filter, and return it. */
 static KeyList *
-filter_keys(Search *search)
+filter_keys(JoinSearch *search)
 {
 	KeyList    *list = &sketch_state(search)->filtered;
 
@@ -154,7 +154,7 @@ is_sample(const Signature *sig)
 
 /* Algorithm.announce */
 static bool
-keyed_announce(Search *search, FeatureFilter *filter, const uint64 *values, uint32 n)
+keyed_announce(JoinSearch *search, FeatureFilter *filter, const uint64 *values, uint32 n)
 {
 	const Signature *sig = (const Signature *) values;
 	KeyList    *list = filter_keys(search);
@@ -171,8 +171,8 @@ keyed_announce(Search *search, FeatureFilter *filter, const uint64 *values, uint
 
 /* Algorithm.may_have_match: by all values of a sample, or by keys. */
 static bool
-keyed_may_have_partner(Search *search, const FeatureFilter *filter,
-					   const uint64 *values, uint32 n, bool indexed)
+keyed_may_have_match(JoinSearch *search, const FeatureFilter *filter,
+					 const uint64 *values, uint32 n, bool indexed)
 {
 	const Signature *sig = (const Signature *) values;
 	KeyList    *list = filter_keys(search);
@@ -193,7 +193,7 @@ keyed_may_have_partner(Search *search, const FeatureFilter *filter,
 
 /* Algorithm.prepare: the distinct row keys of a sketch. */
 static void
-keyed_prepare(Search *search, JoinSet *set, bool indexed, bool probing)
+keyed_prepare(JoinSearch *search, JoinSet *set, bool indexed, bool probing)
 {
 	KeyList    *list = last_keys(search);
 
@@ -206,7 +206,7 @@ keyed_prepare(Search *search, JoinSet *set, bool indexed, bool probing)
 
 /* Estimated by the first sketch: sketches of one spec have about equally many keys. */
 static uint32
-keyed_most(Search *search, const JoinSet *set)
+keyed_most(JoinSearch *search, const JoinSet *set)
 {
 	KeyList    *list = last_keys(search);
 
@@ -216,22 +216,22 @@ keyed_most(Search *search, const JoinSet *set)
 }
 
 static uint32
-keyed_indexed_keys(Search *search, const JoinSet *set)
+keyed_indexed_keys(JoinSearch *search, const JoinSet *set)
 {
 	return set->nkeys;
 }
 
 /* Count the sets that have a key. */
 static void
-count_key(Search *search, uint64 key, uint32 sides)
+count_key(JoinSearch *search, uint64 key, uint32 sides)
 {
 	InvertedIndex *index = &search->index;
-	const Bucket *bucket = setindex_bucket(index, key);
+	const Bucket *bucket = inverted_index_bucket(index, key);
 	const Posting *posting = &index->postings[bucket->start];
 	const Posting *end = posting + bucket->n;
 
 	if (index->shared)
-		posting = setindex_matches(index, key, false, &end);
+		posting = inverted_index_matches(index, key, false, &end);
 	search->stats.visited += end - posting;
 	for (; (posting = search_pass_own(search, posting, end)) < end; posting++)
 	{
@@ -268,7 +268,7 @@ note_sketches(SketchKeys *state, const InvertedIndex *index)
 
 /* Algorithm.end_chunk */
 static void
-keyed_end_chunk(Search *search)
+keyed_end_chunk(JoinSearch *search)
 {
 	SketchKeys *state = sketch_state(search);
 
@@ -283,7 +283,7 @@ keyed_end_chunk(Search *search)
  * the last probe.  Samples have as many keys as values: comparing all of these takes longer.
  */
 static bool
-takes_few(Search *search, uint32 sides)
+takes_few(JoinSearch *search, uint32 sides)
 {
 	InvertedIndex *index = &search->index;
 	SketchKeys *state = sketch_state(search);
@@ -298,7 +298,7 @@ takes_few(Search *search, uint32 sides)
 }
 
 static void
-keyed_probe(Search *search, const JoinSet *set, uint32 sides)
+keyed_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
 {
 	InvertedIndex *index = &search->index;
 	KeyList    *list = last_keys(search);
@@ -338,7 +338,7 @@ keyed_probe(Search *search, const JoinSet *set, uint32 sides)
 }
 
 static bool
-keyed_verify(Search *search, const JoinSet *indexed, const JoinSet *probing)
+keyed_verify(JoinSearch *search, const JoinSet *indexed, const JoinSet *probing)
 {
 	search->stats.verified++;
 	return sketch_near(search, indexed->values, probing->values);
@@ -346,7 +346,7 @@ keyed_verify(Search *search, const JoinSet *indexed, const JoinSet *probing)
 
 /* Algorithm.reflexive: sketches without features are not near themselves. */
 static bool
-keyed_reflexive(Search *search, const JoinSet *set)
+keyed_reflexive(JoinSearch *search, const JoinSet *set)
 {
 	return sketch_near(search, set->values, set->values);
 }
@@ -361,7 +361,7 @@ const Algorithm sketch_keys = {
 	.indexed_keys = keyed_indexed_keys,
 	.probe = keyed_probe,
 	.announce = keyed_announce,
-	.may_have_match = keyed_may_have_partner,
+	.may_have_match = keyed_may_have_match,
 	.end_chunk = keyed_end_chunk,
 	.verify = keyed_verify,
 	.reflexive = keyed_reflexive,

@@ -16,20 +16,20 @@
  */
 
 static inline bool
-by_resemblance(const Search *search)
+by_resemblance(const JoinSearch *search)
 {
 	return search->measure != MEASURE_COSINE;
 }
 
 /* The factor that scales a vector to length 1. */
 static inline double
-scale_of(Search *search, const uint64 *values)
+scale_of(JoinSearch *search, const uint64 *values)
 {
 	return by_resemblance(search) ? 1 : 1 / sqrt(joined_norm(values));
 }
 
 VectorJoin *
-vectorjoin_state(Search *search)
+vectorjoin_state(JoinSearch *search)
 {
 	if (search->state == NULL)
 		search->state = MemoryContextAllocZero(search->context, sizeof(VectorJoin));
@@ -38,7 +38,7 @@ vectorjoin_state(Search *search)
 
 /* Algorithm.count */
 void
-vectorjoin_count(Search *search, const uint64 *values, uint32 size)
+vectorjoin_count(JoinSearch *search, const uint64 *values, uint32 size)
 {
 	Vector		v = joined_vector(values, size);
 
@@ -55,7 +55,7 @@ vectorjoin_count(Search *search, const uint64 *values, uint32 size)
 
 /* Allocate room for the largest vector. */
 static void
-make_room(Search *search, VectorJoin *all)
+make_room(JoinSearch *search, VectorJoin *all)
 {
 	uint32		n = joined_nfeatures(search->max_features);
 
@@ -72,13 +72,13 @@ make_room(Search *search, VectorJoin *all)
  * of a sum of squares, or a sum of weights.
  */
 static inline double
-norm_with(const Search *search, double weight)
+norm_with(const JoinSearch *search, double weight)
 {
 	return by_resemblance(search) ? weight : weight * weight;
 }
 
 static inline double
-length_of(const Search *search, double norm)
+length_of(const JoinSearch *search, double norm)
 {
 	if (!by_resemblance(search))
 		return sqrt(norm);
@@ -88,7 +88,7 @@ length_of(const Search *search, double norm)
 
 /* Algorithm.announce */
 bool
-vectorjoin_announce(Search *search, FeatureFilter *filter, const uint64 *values, uint32 size)
+vectorjoin_announce(JoinSearch *search, FeatureFilter *filter, const uint64 *values, uint32 size)
 {
 	Vector		v = joined_vector(values, size);
 
@@ -102,8 +102,8 @@ vectorjoin_announce(Search *search, FeatureFilter *filter, const uint64 *values,
  * length, 1, the cosine.
  */
 bool
-vectorjoin_may_have_partner(Search *search, const FeatureFilter *filter,
-							const uint64 *values, uint32 size, bool indexed)
+vectorjoin_may_have_match(JoinSearch *search, const FeatureFilter *filter,
+						  const uint64 *values, uint32 size, bool indexed)
 {
 	Vector		v = joined_vector(values, size);
 	double		need = norm_with(search, search->threshold * VECTOR_ROUNDING) *
@@ -120,7 +120,7 @@ vectorjoin_may_have_partner(Search *search, const FeatureFilter *filter,
 }
 
 uint32
-vectorjoin_order(Search *search, const JoinSet *set)
+vectorjoin_order(JoinSearch *search, const JoinSet *set)
 {
 	VectorJoin *all = vectorjoin_state(search);
 	Vector		v = joined_vector(set->values, set->size);
@@ -134,7 +134,7 @@ vectorjoin_order(Search *search, const JoinSet *set)
 }
 
 void
-vectorjoin_prepare(Search *search, JoinSet *set, uint32 n, uint32 indexed, uint32 fresh)
+vectorjoin_prepare(JoinSearch *search, JoinSet *set, uint32 n, uint32 indexed, uint32 fresh)
 {
 	VectorJoin *all = search->state;
 	uint32	   *counts = (uint32 *) (all->keys + n);
@@ -161,39 +161,38 @@ vectorjoin_prepare(Search *search, JoinSet *set, uint32 n, uint32 indexed, uint3
 }
 
 uint32
-vectorjoin_most_indexed(Search *search, const JoinSet *set)
+vectorjoin_most_indexed(JoinSearch *search, const JoinSet *set)
 {
 	return joined_nfeatures(set->size);
 }
 
 uint32
-vectorjoin_most_keys(Search *search, const JoinSet *set)
+vectorjoin_most_keys(JoinSearch *search, const JoinSet *set)
 {
 	return PREPARED_KEYS(joined_nfeatures(set->size));
 }
 
 uint32
-vectorjoin_indexed_keys(Search *search, const JoinSet *set)
+vectorjoin_indexed_keys(JoinSearch *search, const JoinSet *set)
 {
 	return prepared_vector(set).indexed;
 }
 
 /* Algorithm.add: a posting has the weight in place of the position. */
 void
-vectorjoin_add(Search *search, const JoinSet *set, uint32 n)
+vectorjoin_add(JoinSearch *search, const JoinSet *set, uint32 n)
 {
 	PreparedVector prepared = prepared_vector(set);
 	InvertedIndex *index = &search->index;
 
-	StaticAssertStmt(sizeof(float) == sizeof(uint32), "a weight does not fit into a posting");
 	for (uint32 i = 0; i < n; i++)
 	{
-		Posting    *posting = setindex_put(index, set->keys[i]);
+		Posting    *posting = inverted_index_put(index, set->keys[i]);
 
 		CHECK_EVERY(i);
 		posting->key = set->keys[i];
 		posting->set = index->nadded;
-		memcpy(&posting->position, &prepared.weights[i], sizeof(float));
+		posting->payload.weight = prepared.weights[i];
 	}
 	index->nadded++;
 }
@@ -203,24 +202,24 @@ vectorjoin_add(Search *search, const JoinSet *set, uint32 n)
  * `fresh` features add new candidates.
  */
 static pg_attribute_always_inline void
-add_shared(Search *search, const JoinSet *set, uint32 sides, uint32 fresh, bool smaller)
+add_shared(JoinSearch *search, const JoinSet *set, uint32 sides, uint32 fresh, bool smaller)
 {
 	PreparedVector prepared = prepared_vector(set);
 	InvertedIndex *index = &search->index;
 
 	for (uint32 i = 0; i < prepared.n; i++)
 	{
-		Bucket	   *bucket = setindex_bucket(index, set->keys[i]);
+		Bucket	   *bucket = inverted_index_bucket(index, set->keys[i]);
 		const Posting *end;
-		const Posting *posting = setindex_list(index, bucket, &end,
-											   &search->stats.removed_size);
+		const Posting *posting = inverted_index_list(index, bucket, &end,
+													 &search->stats.removed_size);
 
 		CHECK_FOR_INTERRUPTS();
 		search->stats.visited += end - posting;
 		for (; (posting = search_pass_own(search, posting, end)) < end; posting++)
 		{
 			double	   *sum = shared_sum(index, posting->set);
-			float		weight;
+			float		weight = posting->payload.weight;
 
 			CHECK_EVERY(end - posting);
 			if (posting->key != set->keys[i] ||
@@ -229,7 +228,6 @@ add_shared(Search *search, const JoinSet *set, uint32 sides, uint32 fresh, bool 
 				continue;
 			if (*sum == 0)
 				index->candidates[index->ncandidates++] = posting->set;
-			memcpy(&weight, &posting->position, sizeof(float));
 			if (smaller)
 				*sum += Min(prepared.weights[i], weight);
 			else
@@ -239,19 +237,19 @@ add_shared(Search *search, const JoinSet *set, uint32 sides, uint32 fresh, bool 
 }
 
 void
-vectorjoin_add_products(Search *search, const JoinSet *set, uint32 sides, uint32 fresh)
+vectorjoin_add_products(JoinSearch *search, const JoinSet *set, uint32 sides, uint32 fresh)
 {
 	add_shared(search, set, sides, fresh, false);
 }
 
 void
-vectorjoin_add_minima(Search *search, const JoinSet *set, uint32 sides, uint32 fresh)
+vectorjoin_add_minima(JoinSearch *search, const JoinSet *set, uint32 sides, uint32 fresh)
 {
 	add_shared(search, set, sides, fresh, true);
 }
 
 void
-vectorjoin_tails(Search *search, const PreparedVector *prepared)
+vectorjoin_tails(JoinSearch *search, const PreparedVector *prepared)
 {
 	VectorJoin *all = search->state;
 	double		norm = 0;
@@ -306,7 +304,7 @@ vectorjoin_tail_behind(const VectorJoin *all, const JoinSet *set, uint32 n,
  */
 
 static void
-prepare_prefix(Search *search, JoinSet *set, bool indexed, bool probing)
+prepare_prefix(JoinSearch *search, JoinSet *set, bool indexed, bool probing)
 {
 	uint32		n = vectorjoin_order(search, set);
 	VectorJoin *all = search->state;
@@ -326,7 +324,7 @@ prepare_prefix(Search *search, JoinSet *set, bool indexed, bool probing)
 
 /* Whether two vectors may reach the threshold, by the shared part of the indexed features. */
 static bool
-may_resemble(Search *search, const JoinSet *set, uint32 n,
+may_resemble(JoinSearch *search, const JoinSet *set, uint32 n,
 			 const JoinSet *indexed, double shared)
 {
 	PreparedVector other = prepared_vector(indexed);
@@ -338,7 +336,7 @@ may_resemble(Search *search, const JoinSet *set, uint32 n,
 }
 
 static void
-probe_prefix(Search *search, const JoinSet *set, uint32 sides)
+probe_prefix(JoinSearch *search, const JoinSet *set, uint32 sides)
 {
 	InvertedIndex *index = &search->index;
 	PreparedVector prepared = prepared_vector(set);
@@ -363,7 +361,7 @@ probe_prefix(Search *search, const JoinSet *set, uint32 sides)
 
 /* Algorithm.verify: by all features, as similarity() does. */
 static bool
-verify_resemblance(Search *search, const JoinSet *indexed, const JoinSet *probing)
+verify_resemblance(JoinSearch *search, const JoinSet *indexed, const JoinSet *probing)
 {
 	Vector		v = joined_vector(indexed->values, indexed->size);
 	Vector		w = joined_vector(probing->values, probing->size);
@@ -384,7 +382,7 @@ const Algorithm resemblance_join = {
 	.add = vectorjoin_add,
 	.probe = probe_prefix,
 	.announce = vectorjoin_announce,
-	.may_have_match = vectorjoin_may_have_partner,
+	.may_have_match = vectorjoin_may_have_match,
 	.verify = verify_resemblance,
 };
 
@@ -434,7 +432,7 @@ class_of(uint32 n)
 }
 
 void
-cosine_count(Search *search, const uint64 *values, uint32 size)
+cosine_count(JoinSearch *search, const uint64 *values, uint32 size)
 {
 	Vector		v = joined_vector(values, size);
 	double		factor = 1 / sqrt(joined_norm(values));
@@ -450,7 +448,7 @@ cosine_count(Search *search, const uint64 *values, uint32 size)
 
 /* The greatest weight of vectors with n features or more. */
 static float
-greatest_to_come(Search *search, uint32 n)
+greatest_to_come(JoinSearch *search, uint32 n)
 {
 	VectorJoin *all = vectorjoin_state(search);
 
@@ -464,7 +462,7 @@ greatest_to_come(Search *search, uint32 n)
 }
 
 uint32
-cosine_needed_tokens(Search *search, const WeightedToken *tokens, uint32 n,
+cosine_needed_tokens(JoinSearch *search, const WeightedToken *tokens, uint32 n,
 					 float most, bool by_length)
 {
 	double		need = search->threshold * VECTOR_ROUNDING;
@@ -485,7 +483,7 @@ cosine_needed_tokens(Search *search, const WeightedToken *tokens, uint32 n,
 }
 
 static void
-cosine_prepare(Search *search, JoinSet *set, bool indexed, bool probing)
+cosine_prepare(JoinSearch *search, JoinSet *set, bool indexed, bool probing)
 {
 	uint32		n = vectorjoin_order(search, set);
 	VectorJoin *all = search->state;
@@ -499,7 +497,7 @@ cosine_prepare(Search *search, JoinSet *set, bool indexed, bool probing)
 
 /* The least number of values of a match of this vector, or of a later one. */
 static uint32
-least_partner(Search *search, const JoinSet *set)
+least_match(JoinSearch *search, const JoinSet *set)
 {
 	double		root = search->threshold * VECTOR_ROUNDING /
 	greatest_to_come(search, joined_nfeatures(set->size));
@@ -538,7 +536,7 @@ most_unindexed(const VectorJoin *all, const JoinSet *set,
 }
 
 static void
-cosine_probe(Search *search, const JoinSet *set, uint32 sides)
+cosine_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
 {
 	InvertedIndex *index = &search->index;
 	PreparedVector prepared = prepared_vector(set);
@@ -546,7 +544,7 @@ cosine_probe(Search *search, const JoinSet *set, uint32 sides)
 	uint32		left = 0;
 
 	vectorjoin_tails(search, &prepared);
-	setindex_begin_at(index, least_partner(search, set));
+	inverted_index_begin_at(index, least_match(search, set));
 	vectorjoin_add_products(search, set, sides, prepared.fresh);
 	for (uint32 i = 0; i < index->ncandidates; i++)
 	{
@@ -566,7 +564,7 @@ cosine_probe(Search *search, const JoinSet *set, uint32 sides)
 }
 
 bool
-cosine_verify(Search *search, const JoinSet *indexed, const JoinSet *probing)
+cosine_verify(JoinSearch *search, const JoinSet *indexed, const JoinSet *probing)
 {
 	Vector		v = joined_vector(indexed->values, indexed->size);
 	Vector		w = joined_vector(probing->values, probing->size);
@@ -589,6 +587,6 @@ const Algorithm cosine_join = {
 	.add = vectorjoin_add,
 	.probe = cosine_probe,
 	.announce = vectorjoin_announce,
-	.may_have_match = vectorjoin_may_have_partner,
+	.may_have_match = vectorjoin_may_have_match,
 	.verify = cosine_verify,
 };

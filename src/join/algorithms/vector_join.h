@@ -29,7 +29,7 @@
 #define CLASS_BITS		7
 #define NCLASSES		((32 - CLASS_BITS + 1) << CLASS_BITS)
 
-/* Search.state */
+/* JoinSearch.state */
 typedef struct VectorJoin
 {
 	/*
@@ -115,43 +115,43 @@ shared_sum(InvertedIndex *index, uint32 set)
 }
 
 /* The state, created at the first call. */
-extern VectorJoin *vectorjoin_state(Search *search);
+extern VectorJoin *vectorjoin_state(JoinSearch *search);
 
 /*
  * Make the tokens of a vector in order, in the state; returns their number.  And make its keys
  * of the first n: `indexed` of them will be in the index, `fresh` add new candidates.
  */
-extern uint32 vectorjoin_order(Search *search, const JoinSet *set);
-extern void vectorjoin_prepare(Search *search, JoinSet *set, uint32 n,
+extern uint32 vectorjoin_order(JoinSearch *search, const JoinSet *set);
+extern void vectorjoin_prepare(JoinSearch *search, JoinSet *set, uint32 n,
 							   uint32 indexed, uint32 fresh);
 
 /* Callbacks of Algorithm */
-extern void vectorjoin_count(Search *search, const uint64 *values, uint32 size);
-extern uint32 vectorjoin_most_indexed(Search *search, const JoinSet *set);
-extern uint32 vectorjoin_most_keys(Search *search, const JoinSet *set);
-extern uint32 vectorjoin_indexed_keys(Search *search, const JoinSet *set);
-extern void vectorjoin_add(Search *search, const JoinSet *set, uint32 n);
-extern bool vectorjoin_announce(Search *search, FeatureFilter *filter,
+extern void vectorjoin_count(JoinSearch *search, const uint64 *values, uint32 size);
+extern uint32 vectorjoin_most_indexed(JoinSearch *search, const JoinSet *set);
+extern uint32 vectorjoin_most_keys(JoinSearch *search, const JoinSet *set);
+extern uint32 vectorjoin_indexed_keys(JoinSearch *search, const JoinSet *set);
+extern void vectorjoin_add(JoinSearch *search, const JoinSet *set, uint32 n);
+extern bool vectorjoin_announce(JoinSearch *search, FeatureFilter *filter,
 								const uint64 *values, uint32 size);
-extern bool vectorjoin_may_have_partner(Search *search, const FeatureFilter *filter,
-										const uint64 *values, uint32 size,
-										bool indexed);
+extern bool vectorjoin_may_have_match(JoinSearch *search, const FeatureFilter *filter,
+									  const uint64 *values, uint32 size,
+									  bool indexed);
 
 /*
  * Make candidates of the indexed vectors that share one of the first `fresh` features, without
- * those that are too small (see setindex_begin_at()), and add up the products of the weights of
+ * those that are too small (see inverted_index_begin_at()), and add up the products of the weights of
  * shared features, or the smaller weights.
  */
-extern void vectorjoin_add_products(Search *search, const JoinSet *set,
+extern void vectorjoin_add_products(JoinSearch *search, const JoinSet *set,
 									uint32 sides, uint32 fresh);
-extern void vectorjoin_add_minima(Search *search, const JoinSet *set,
+extern void vectorjoin_add_minima(JoinSearch *search, const JoinSet *set,
 								  uint32 sides, uint32 fresh);
 
 /*
  * The lengths of a probing vector from each of its tokens on; and its length, of n tokens, from
  * the first one on that is not indexed of another vector.
  */
-extern void vectorjoin_tails(Search *search, const PreparedVector *prepared);
+extern void vectorjoin_tails(JoinSearch *search, const PreparedVector *prepared);
 extern double vectorjoin_tail_behind(const VectorJoin *all, const JoinSet *set,
 									 uint32 n, const JoinSet *indexed,
 									 const PreparedVector *other);
@@ -168,11 +168,11 @@ extern const Algorithm cosine_join;
  * The number of n tokens without those last ones that cannot reach the threshold by themselves,
  * with a vector that has no weight above `most`; or, if `by_length`, by their length.
  */
-extern uint32 cosine_needed_tokens(Search *search, const WeightedToken *tokens,
+extern uint32 cosine_needed_tokens(JoinSearch *search, const WeightedToken *tokens,
 								   uint32 n, float most, bool by_length);
 
 /* Algorithm.count, verify: by all features, as cosine() does */
-extern void cosine_count(Search *search, const uint64 *values, uint32 size);
-extern bool cosine_verify(Search *search, const JoinSet *indexed, const JoinSet *probing);
+extern void cosine_count(JoinSearch *search, const uint64 *values, uint32 size);
+extern bool cosine_verify(JoinSearch *search, const JoinSet *indexed, const JoinSet *probing);
 
 #endif							/* NEARDUP_VECTOR_JOIN_H */

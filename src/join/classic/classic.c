@@ -8,40 +8,40 @@
 
 #include "miscadmin.h"
 
-#include "join/algorithms/set_join.h"
+#include "join/algorithms/prefix_join.h"
 #include "join/algorithms/vector_join.h"
 #include "join/classic/classic.h"
 
 /* For algorithms that use all elements of a set, not a prefix */
 
 uint32
-all_keys_most(Search *search, const JoinSet *set)
+all_keys_most(JoinSearch *search, const JoinSet *set)
 {
 	return set->size;
 }
 
 void
-all_keys_prepare(Search *search, JoinSet *set, bool indexed, bool probing)
+all_keys_prepare(JoinSearch *search, JoinSet *set, bool indexed, bool probing)
 {
 	search_order(search, set, set->size);
 }
 
 uint32
-all_keys_indexed(Search *search, const JoinSet *set)
+all_keys_indexed(JoinSearch *search, const JoinSet *set)
 {
 	return set->nkeys;
 }
 
 /* Count the shared elements of each indexed set, and leave the sets that share enough. */
 void
-all_keys_scan(Search *search, const JoinSet *set, uint32 sides)
+all_keys_scan(JoinSearch *search, const JoinSet *set, uint32 sides)
 {
 	InvertedIndex *index = &search->index;
 	uint32		left = 0;
 
 	for (uint32 i = 0; i < set->nkeys; i++)
 	{
-		const Bucket *bucket = setindex_bucket(index, set->keys[i]);
+		const Bucket *bucket = inverted_index_bucket(index, set->keys[i]);
 		const Posting *posting = &index->postings[bucket->start];
 		const Posting *end = posting + bucket->n;
 
@@ -166,10 +166,10 @@ suffixes_allow(const uint64 *x, int64 nx, const uint64 *y, int64 ny, int64 Hmax)
  * sets have all of their keys.
  */
 static bool
-suffixes_pass(Search *search, const JoinSet *x, const Posting *posting, uint32 i, uint32 need)
+suffixes_pass(JoinSearch *search, const JoinSet *x, const Posting *posting, uint32 i, uint32 need)
 {
 	const JoinSet *y = &search->sets[posting->set];
-	uint32		j = posting->position - (y->size - y->nvalues);
+	uint32		j = posting_position(posting) - (y->size - y->nvalues);
 	int64		nx = x->nvalues - i - 1;
 	int64		ny = y->nvalues - j - 1;
 
@@ -179,7 +179,7 @@ suffixes_pass(Search *search, const JoinSet *x, const Posting *posting, uint32 i
 
 /* Count the tokens that each indexed set shares with the prefix. */
 static void
-probe_prefix(Search *search, const JoinSet *set, uint32 sides, FirstTokenFilter filter)
+probe_prefix(JoinSearch *search, const JoinSet *set, uint32 sides, FirstTokenFilter filter)
 {
 	PrefixProbe probe;
 
@@ -197,13 +197,13 @@ probe_prefix(Search *search, const JoinSet *set, uint32 sides, FirstTokenFilter 
 }
 
 static void
-ppjoin_probe(Search *search, const JoinSet *set, uint32 sides)
+ppjoin_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
 {
 	probe_prefix(search, set, sides, NULL);
 }
 
 static void
-ppjoin_plus_probe(Search *search, const JoinSet *set, uint32 sides)
+ppjoin_plus_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
 {
 	probe_prefix(search, set, sides, suffixes_pass);
 }
@@ -247,16 +247,16 @@ const Algorithm ppjoin_plus = {
 
 /* Count the indexed elements that each set shares with this one. */
 static void
-count_shared(Search *search, const JoinSet *set, uint32 sides, uint32 nfresh)
+count_shared(JoinSearch *search, const JoinSet *set, uint32 sides, uint32 nfresh)
 {
 	InvertedIndex *index = &search->index;
 
 	for (uint32 i = 0; i < set->nkeys; i++)
 	{
-		Bucket	   *bucket = setindex_bucket(index, set->keys[i]);
+		Bucket	   *bucket = inverted_index_bucket(index, set->keys[i]);
 		const Posting *end;
-		const Posting *posting = setindex_list(index, bucket, &end,
-											   &search->stats.removed_size);
+		const Posting *posting = inverted_index_list(index, bucket, &end,
+													 &search->stats.removed_size);
 
 		CHECK_FOR_INTERRUPTS();
 		for (; posting < end; posting++)
@@ -287,21 +287,21 @@ clear_counters(InvertedIndex *index)
 }
 
 static void
-all_pairs_1_probe(Search *search, const JoinSet *set, uint32 sides)
+all_pairs_1_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
 {
 	count_shared(search, set, sides, set->nkeys);
 	clear_counters(&search->index);
 }
 
 static void
-all_pairs_2_probe(Search *search, const JoinSet *set, uint32 sides)
+all_pairs_2_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
 {
 	InvertedIndex *index = &search->index;
 	uint32		prefix = search_probing_prefix(search, set->size);
 	uint32		dropped = set->size - set->nvalues;
 	uint32		left = 0;
 
-	setindex_begin_at(index, search_match_sizes(search, set->size)->least);
+	inverted_index_begin_at(index, search_match_sizes(search, set->size)->least);
 	count_shared(search, set, sides, prefix <= dropped ? 0 : prefix - dropped);
 	for (uint32 i = 0; i < index->ncandidates; i++)
 	{
@@ -362,7 +362,7 @@ const Algorithm all_pairs_2 = {
 
 /* Algorithm.prepare */
 static void
-prepare_0(Search *search, JoinSet *set, bool indexed, bool probing)
+prepare_0(JoinSearch *search, JoinSet *set, bool indexed, bool probing)
 {
 	uint32		n = vectorjoin_order(search, set);
 
@@ -370,7 +370,7 @@ prepare_0(Search *search, JoinSet *set, bool indexed, bool probing)
 }
 
 static void
-prepare_1(Search *search, JoinSet *set, bool indexed, bool probing)
+prepare_1(JoinSearch *search, JoinSet *set, bool indexed, bool probing)
 {
 	uint32		n = vectorjoin_order(search, set);
 	VectorJoin *all = search->state;
@@ -381,7 +381,7 @@ prepare_1(Search *search, JoinSet *set, bool indexed, bool probing)
 
 /* Algorithm.probe */
 static void
-probe_0(Search *search, const JoinSet *set, uint32 sides)
+probe_0(JoinSearch *search, const JoinSet *set, uint32 sides)
 {
 	InvertedIndex *index = &search->index;
 	uint32		left = 0;
@@ -401,7 +401,7 @@ probe_0(Search *search, const JoinSet *set, uint32 sides)
 }
 
 static void
-probe_1(Search *search, const JoinSet *set, uint32 sides)
+probe_1(JoinSearch *search, const JoinSet *set, uint32 sides)
 {
 	InvertedIndex *index = &search->index;
 
@@ -423,7 +423,7 @@ probe_1(Search *search, const JoinSet *set, uint32 sides)
 	.indexed_keys = vectorjoin_indexed_keys, \
 	.add = vectorjoin_add, \
 	.announce = vectorjoin_announce, \
-	.may_have_match = vectorjoin_may_have_partner, \
+	.may_have_match = vectorjoin_may_have_match, \
 	.verify = cosine_verify
 
 const Algorithm cosine_all_pairs_0 = {
@@ -459,7 +459,7 @@ static const Algorithm *const of_sets[] = {
 
 /* Sketches have one algorithm, vectors few. */
 const Algorithm *
-chosen_algorithm(JoinAlgorithm choice, SignatureKind kind, Measure measure)
+selected_algorithm(JoinAlgorithm choice, SignatureKind kind, Measure measure)
 {
 	const Algorithm *algorithm = NULL;
 
@@ -471,5 +471,5 @@ chosen_algorithm(JoinAlgorithm choice, SignatureKind kind, Measure measure)
 	else if (kind == KIND_VECTORS && measure == MEASURE_COSINE &&
 			 choice == ALGORITHM_ALL_PAIRS_1)
 		algorithm = &cosine_all_pairs_1;
-	return algorithm != NULL ? algorithm : usual_algorithm(kind, measure);
+	return algorithm != NULL ? algorithm : default_algorithm(kind, measure);
 }

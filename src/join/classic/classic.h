@@ -25,8 +25,8 @@ typedef enum JoinAlgorithm
 } JoinAlgorithm;
 
 /* The algorithm of a choice for signatures of that kind and a measure. */
-extern const Algorithm *chosen_algorithm(JoinAlgorithm choice,
-										 SignatureKind kind, Measure measure);
+extern const Algorithm *selected_algorithm(JoinAlgorithm choice,
+										   SignatureKind kind, Measure measure);
 
 /* of sets */
 extern const Algorithm ppjoin;
@@ -55,7 +55,7 @@ extern const Algorithm cosine_all_pairs_1;
 	.ordered = true, \
 	.sized = true, \
 	.announce = sets_announce, \
-	.may_have_match = sets_may_have_partner, \
+	.may_have_match = sets_may_have_match, \
 	.verify = sets_verify, \
 	.reflexive = sets_reflexive
 
@@ -73,9 +73,9 @@ extern const Algorithm cosine_all_pairs_1;
 	.prepare = all_keys_prepare, \
 	.indexed_keys = prefix_indexed_keys
 
-extern uint32 all_keys_most(Search *search, const JoinSet *set);
-extern void all_keys_prepare(Search *search, JoinSet *set, bool indexed, bool probing);
-extern uint32 all_keys_indexed(Search *search, const JoinSet *set);
-extern void all_keys_scan(Search *search, const JoinSet *set, uint32 sides);
+extern uint32 all_keys_most(JoinSearch *search, const JoinSet *set);
+extern void all_keys_prepare(JoinSearch *search, JoinSet *set, bool indexed, bool probing);
+extern uint32 all_keys_indexed(JoinSearch *search, const JoinSet *set);
+extern void all_keys_scan(JoinSearch *search, const JoinSet *set, uint32 sides);
 
 #endif							/* NEARDUP_CLASSIC_H */

@@ -8,7 +8,7 @@
 #include "miscadmin.h"
 
 #include "base/linear_probing.h"
-#include "join/algorithms/set_join.h"
+#include "join/algorithms/prefix_join.h"
 #include "join/classic/classic.h"
 #include "join/engine/arena.h"
 
@@ -48,14 +48,14 @@ typedef struct PairTable
 
 /* Number of pairs of a set with earlier ones, once for each shared element. */
 static uint64
-pairs_of(Search *search, uint32 number)
+pairs_of(JoinSearch *search, uint32 number)
 {
 	const JoinSet *set = &search->sets[number];
 	uint64		n = 0;
 
 	for (uint32 i = 0; i < set->nkeys; i++)
 	{
-		const Bucket *bucket = setindex_bucket(&search->index, set->keys[i]);
+		const Bucket *bucket = inverted_index_bucket(&search->index, set->keys[i]);
 
 		CHECK_EVERY(i);
 		/* from the beginning of the bucket to this set's own posting */
@@ -89,7 +89,7 @@ count_pair(PairTable *table, uint32 low, uint32 high)
 
 /* Count the pairs of one bucket whose probing set is in the range. */
 static void
-count_bucket(Search *search, PairTable *table, const Bucket *bucket)
+count_bucket(JoinSearch *search, PairTable *table, const Bucket *bucket)
 {
 	const Posting *postings = &search->index.postings[bucket->start];
 
@@ -128,7 +128,7 @@ compare_pairs(const PairCount *x, const PairCount *y)
 
 /* Keep the pairs that share enough, in the order of probing sets. */
 static void
-keep_near(Search *search, PairTable *table)
+keep_near(JoinSearch *search, PairTable *table)
 {
 	table->npairs = table->next = 0;
 	for (uint64 i = 0; i < table->slots; i++)
@@ -146,7 +146,7 @@ keep_near(Search *search, PairTable *table)
 
 /* Count the pairs of the next range of sets, from `begin` on. */
 static void
-count_range(Search *search, PairTable *table, uint32 begin)
+count_range(JoinSearch *search, PairTable *table, uint32 begin)
 {
 	uint64		nbuckets = UINT64CONST(1) << (64 - search->index.shift);
 	uint64		most = search->memory / TABLE_SHARE / (2 * sizeof(PairCount));
@@ -170,7 +170,7 @@ count_range(Search *search, PairTable *table, uint32 begin)
 }
 
 static void
-pair_count_probe(Search *search, const JoinSet *set, uint32 sides)
+pair_count_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
 {
 	InvertedIndex *index = &search->index;
 	PairTable  *table = search->chunk_state;
@@ -200,7 +200,7 @@ pair_count_probe(Search *search, const JoinSet *set, uint32 sides)
 }
 
 static void
-pair_count_end(Search *search)
+pair_count_end(JoinSearch *search)
 {
 	PairTable  *table = search->chunk_state;
 
@@ -267,7 +267,7 @@ skip_others(const InvertedIndex *index, PostingList *list, uint32 sides)
 static PostingList
 posting_list(const InvertedIndex *index, uint64 key, uint32 sides)
 {
-	const Bucket *bucket = setindex_bucket(index, key);
+	const Bucket *bucket = inverted_index_bucket(index, key);
 	PostingList list;
 
 	list.key = key;
@@ -290,7 +290,7 @@ compare_lists(Datum a, Datum b, void *arg)
 
 /* Remove the next set from the heap, and count its lists. */
 static uint32
-next_set(Search *search, binaryheap *heap, uint32 sides, uint32 *count)
+next_set(JoinSearch *search, binaryheap *heap, uint32 sides, uint32 *count)
 {
 	PostingList *list = (PostingList *) DatumGetPointer(binaryheap_first(heap));
 	uint32		set = list->at->set;
@@ -327,7 +327,7 @@ heap_of(PostingList *lists, uint32 n)
 }
 
 static PostingList *
-lists_of(Search *search, const uint64 *keys, uint32 n, uint32 sides)
+lists_of(JoinSearch *search, const uint64 *keys, uint32 n, uint32 sides)
 {
 	PostingList *lists = MemoryContextAllocHuge(search->context,
 												sizeof(PostingList) * Max(n, 1));
@@ -344,7 +344,7 @@ lists_of(Search *search, const uint64 *keys, uint32 n, uint32 sides)
 
 /* Merge the lists of the first n keys of a set; `spare` of the other keys may be shared, too. */
 static void
-merge_lists(Search *search, const JoinSet *set, uint32 sides, uint32 n, uint32 spare)
+merge_lists(JoinSearch *search, const JoinSet *set, uint32 sides, uint32 n, uint32 spare)
 {
 	InvertedIndex *index = &search->index;
 	PostingList *lists = lists_of(search, set->keys, n, sides);
@@ -364,7 +364,7 @@ merge_lists(Search *search, const JoinSet *set, uint32 sides, uint32 n, uint32 s
 }
 
 static void
-probe_count_probe(Search *search, const JoinSet *set, uint32 sides)
+probe_count_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
 {
 	merge_lists(search, set, sides, set->nkeys, 0);
 }
@@ -382,7 +382,7 @@ const Algorithm probe_count = {
 static bool
 search_list(PostingList *list, uint32 set)
 {
-	list->at = setindex_from(list->at, list->end, set);
+	list->at = inverted_index_from(list->at, list->end, set);
 	for (const Posting *at = list->at; at < list->end && at->set == set; at++)
 		if (at->key == list->key)
 			return true;
@@ -398,7 +398,7 @@ search_list(PostingList *list, uint32 set)
 #include "lib/sort_template.h"
 
 static void
-probe_optmerge_probe(Search *search, const JoinSet *set, uint32 sides)
+probe_optmerge_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
 {
 	InvertedIndex *index = &search->index;
 	PostingList *lists = lists_of(search, set->keys, set->nkeys, sides);
@@ -437,14 +437,14 @@ const Algorithm probe_optmerge = {
 
 /* The least frequency of a stop word. */
 static uint32
-stopword_frequency(Search *search)
+stopword_frequency(JoinSearch *search)
 {
 	return Min(Max(search->stats.distinct / STOPWORD_SHARE, STOPWORD_LEAST), UINT16_MAX);
 }
 
 /* The number of stop words of a set: they are the last of its keys. */
 static uint32
-count_stopwords(Search *search, const JoinSet *set)
+count_stopwords(JoinSearch *search, const JoinSet *set)
 {
 	uint64		least = (uint64) stopword_frequency(search) << TOKEN_HASH_BITS;
 	uint32		n = 0;
@@ -456,7 +456,7 @@ count_stopwords(Search *search, const JoinSet *set)
 
 /* Whether stop words alone could make the set near another one. */
 static bool
-keeps_stopwords(Search *search, const JoinSet *set, uint32 stopwords)
+keeps_stopwords(JoinSearch *search, const JoinSet *set, uint32 stopwords)
 {
 	double		t = search->threshold;
 
@@ -465,7 +465,7 @@ keeps_stopwords(Search *search, const JoinSet *set, uint32 stopwords)
 }
 
 static uint32
-probe_stopwords_indexed(Search *search, const JoinSet *set)
+probe_stopwords_indexed(JoinSearch *search, const JoinSet *set)
 {
 	uint32		stopwords = count_stopwords(search, set);
 
@@ -473,7 +473,7 @@ probe_stopwords_indexed(Search *search, const JoinSet *set)
 }
 
 static void
-probe_stopwords_probe(Search *search, const JoinSet *set, uint32 sides)
+probe_stopwords_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
 {
 	merge_lists(search, set, sides, probe_stopwords_indexed(search, set),
 				count_stopwords(search, set));
@@ -517,7 +517,7 @@ typedef struct Members
 
 typedef struct Groups
 {
-	Search	   *search;
+	JoinSearch *search;
 	const JoinSet *set;			/* that probes */
 	uint32		nkeys;			/* of its prefix */
 	uint32		sides;			/* that matches must have one of */
@@ -531,31 +531,31 @@ word_groups_prefix(uint32 prefix, uint32 size)
 }
 
 static uint32
-word_groups_most_indexed(Search *search, const JoinSet *set)
+word_groups_most_indexed(JoinSearch *search, const JoinSet *set)
 {
 	return word_groups_prefix(search_indexed_prefix(search, set->size), set->size);
 }
 
 static uint32
-word_groups_probing(Search *search, const JoinSet *set)
+word_groups_probing(JoinSearch *search, const JoinSet *set)
 {
 	return word_groups_prefix(search_probing_prefix(search, set->size), set->size);
 }
 
 static uint32
-word_groups_most_keys(Search *search, const JoinSet *set)
+word_groups_most_keys(JoinSearch *search, const JoinSet *set)
 {
 	return Max(word_groups_most_indexed(search, set), word_groups_probing(search, set));
 }
 
 static void
-word_groups_prepare(Search *search, JoinSet *set, bool indexed, bool probing)
+word_groups_prepare(JoinSearch *search, JoinSet *set, bool indexed, bool probing)
 {
 	search_order(search, set, word_groups_most_keys(search, set));
 }
 
 static uint32
-word_groups_indexed(Search *search, const JoinSet *set)
+word_groups_indexed(JoinSearch *search, const JoinSet *set)
 {
 	uint32		prefix = word_groups_most_indexed(search, set);
 	uint32		dropped = set->size - set->nvalues;
@@ -575,7 +575,7 @@ static void
 find_members(Groups *groups, uint64 key, const Members *among, Members *members)
 {
 	InvertedIndex *index = &groups->search->index;
-	const Bucket *bucket = setindex_bucket(index, key);
+	const Bucket *bucket = inverted_index_bucket(index, key);
 	const Posting *posting = &index->postings[bucket->start];
 	const Posting *end = posting + bucket->n;
 	uint32		i = 0;
@@ -609,7 +609,7 @@ find_members(Groups *groups, uint64 key, const Members *among, Members *members)
 static void
 extend_group(Groups *groups, uint32 size, uint32 last)
 {
-	Search	   *search = groups->search;
+	JoinSearch *search = groups->search;
 	const Members *members = &groups->members[size - 1];
 	bool		few = members->n <= FEW_SETS || size == GROUP_SIZE;
 
@@ -633,7 +633,7 @@ extend_group(Groups *groups, uint32 size, uint32 last)
 }
 
 static void
-word_groups_probe(Search *search, const JoinSet *set, uint32 sides)
+word_groups_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
 {
 	InvertedIndex *index = &search->index;
 	uint32		prefix = word_groups_probing(search, set);

@@ -79,7 +79,7 @@ typedef struct Chunks
 } Chunks;
 
 void
-chunks_create(SetJoin *join, size_t fixed)
+chunks_create(JoinEngine *join, size_t fixed)
 {
 	Chunks	   *chunks = palloc0(sizeof(Chunks));
 	size_t		memory = join->params.memory;
@@ -109,7 +109,7 @@ keys_write(SpillFile *file, const JoinSet *set)
 
 /* Read the next bitmap and keys into the place for values of the set file; NULL at the end. */
 static JoinSet *
-next_keys(SetJoin *join)
+next_keys(JoinEngine *join)
 {
 	Chunks	   *chunks = join->spill->chunks;
 	JoinSet    *set = &chunks->probe;
@@ -136,7 +136,7 @@ next_keys(SetJoin *join)
 
 /* Read the next set, or its keys; NULL at the end. */
 static JoinSet *
-next_set(SetJoin *join)
+next_set(JoinEngine *join)
 {
 	return join->spill->by_keys ? next_keys(join) : setfile_next(&join->spill->file);
 }
@@ -146,7 +146,7 @@ next_set(SetJoin *join)
  * if it has no rows of an indexed side.
  */
 static bool
-load_set(SetJoin *join, JoinSet *set)
+load_set(JoinEngine *join, JoinSet *set)
 {
 	Chunks	   *chunks = join->spill->chunks;
 	SetFile    *file = &join->spill->file;
@@ -155,16 +155,16 @@ load_set(SetJoin *join, JoinSet *set)
 	char	   *place;
 
 	*set = *next_set(join);
-	if (!setjoin_is_indexed(join, set))
+	if (!engine_is_indexed(join, set))
 		return false;
 	head = body = bitmap_bytes(set->size);
 	if (join->spill->by_keys)
-		set->nkeys = setjoin_indexed_keys(join, set);
+		set->nkeys = engine_indexed_keys(join, set);
 	else
 	{
 		setfile_read_rows(file, set, &chunks->arena, file->max_group);
 		setfile_read_values(file);
-		setjoin_prepare(join, set);
+		engine_prepare(join, set);
 		body += sizeof(uint64) * set->nvalues;
 	}
 	place = arena_alloc(&chunks->arena, body + sizeof(uint64) * set->nkeys);
@@ -180,7 +180,7 @@ load_set(SetJoin *join, JoinSet *set)
  * least one set, however large.
  */
 static bool
-load_chunk(SetJoin *join)
+load_chunk(JoinEngine *join)
 {
 	Chunks	   *chunks = join->spill->chunks;
 	uint64		npostings = 0;
@@ -206,13 +206,13 @@ load_chunk(SetJoin *join)
 		if (load_set(join, set))
 		{
 			join->search.nsets++;
-			npostings += setjoin_indexed_keys(join, set);
+			npostings += engine_indexed_keys(join, set);
 		}
 		bytes = chunks->arena.bytes + chunks->max_sets * sizeof(JoinSet) +
-			setindex_bytes(join->search.nsets, npostings);
+			inverted_index_bytes(join->search.nsets, npostings);
 	}
 	chunks->next_chunk = spillreader_tell(chunks->reader);
-	setjoin_account(join, join->params.memory - chunks->max_bytes + bytes);
+	engine_account(join, join->params.memory - chunks->max_bytes + bytes);
 	return join->search.nsets > 0;
 }
 
@@ -222,7 +222,7 @@ load_chunk(SetJoin *join)
  * that is large enough.
  */
 static void
-begin_probes(SetJoin *join)
+begin_probes(JoinEngine *join)
 {
 	Chunks	   *chunks = join->spill->chunks;
 	const JoinSet *set;
@@ -248,7 +248,7 @@ begin_probes(SetJoin *join)
 
 /* Whether sets of that size, and larger ones, have no match in the chunk. */
 static bool
-is_too_large(SetJoin *join, uint32 size)
+is_too_large(JoinEngine *join, uint32 size)
 {
 	uint64		least;
 	uint64		most;
@@ -262,7 +262,7 @@ is_too_large(SetJoin *join, uint32 size)
 
 /* Match the next set with itself; false if there is none. */
 static bool
-next_self(SetJoin *join)
+next_self(JoinEngine *join)
 {
 	SetFile    *file = &join->spill->file;
 	JoinSet    *set = setfile_next(file);
@@ -281,7 +281,7 @@ next_self(SetJoin *join)
 
 /* Defer the candidates of the last probe whose bitmaps may match. */
 static void
-defer_candidates(SetJoin *join, const JoinSet *probing)
+defer_candidates(JoinEngine *join, const JoinSet *probing)
 {
 	Deferred   *deferred = &join->spill->chunks->deferred;
 
@@ -306,7 +306,7 @@ defer_candidates(SetJoin *join, const JoinSet *probing)
 
 /* Probe the chunk by a set, and defer or verify its candidates. */
 static void
-probe_chunk(SetJoin *join, JoinSet *set, bool in_chunk)
+probe_chunk(JoinEngine *join, JoinSet *set, bool in_chunk)
 {
 	bool		by_keys = join->spill->by_keys;
 	bool		from_file = !by_keys && !in_chunk;
@@ -331,7 +331,7 @@ probe_chunk(SetJoin *join, JoinSet *set, bool in_chunk)
  * no further set can have a match.
  */
 static bool
-probe_next(SetJoin *join)
+probe_next(JoinEngine *join)
 {
 	uint32		number = join->next++;
 	bool		in_chunk = join->search.symmetric && number < join->search.nsets;
@@ -353,7 +353,7 @@ probe_next(SetJoin *join)
 
 /* Begin to compare the deferred candidates, if there are any. */
 static void
-begin_compare(SetJoin *join, bool last)
+begin_compare(JoinEngine *join, bool last)
 {
 	Deferred   *deferred = &join->spill->chunks->deferred;
 
@@ -364,7 +364,7 @@ begin_compare(SetJoin *join, bool last)
 }
 
 static void
-next_chunk(SetJoin *join)
+next_chunk(JoinEngine *join)
 {
 	Chunks	   *chunks = join->spill->chunks;
 
@@ -395,7 +395,7 @@ read_set(SetFile *file, uint32 number)
 
 /* Read the next block of sets; false if there is none. */
 static bool
-next_block(SetJoin *join)
+next_block(JoinEngine *join)
 {
 	Deferred   *deferred = &join->spill->chunks->deferred;
 	size_t		most = join->params.memory / 100 *
@@ -438,7 +438,7 @@ next_block(SetJoin *join)
 
 /* Compare the next set that has deferred candidates with them; false if there is none. */
 static bool
-compare_next(SetJoin *join)
+compare_next(JoinEngine *join)
 {
 	Deferred   *deferred = &join->spill->chunks->deferred;
 	uint32		number;
@@ -468,7 +468,7 @@ compare_next(SetJoin *join)
 
 /* join->advance */
 static void
-disk_advance(SetJoin *join)
+disk_advance(JoinEngine *join)
 {
 	Deferred   *deferred = &join->spill->chunks->deferred;
 
@@ -494,7 +494,7 @@ disk_advance(SetJoin *join)
 }
 
 void
-disk_search_begin(SetJoin *join)
+disk_search_begin(JoinEngine *join)
 {
 	Spill	   *spill = join->spill;
 	Chunks	   *chunks = spill->chunks;
@@ -503,7 +503,7 @@ disk_search_begin(SetJoin *join)
 	{
 		for (int i = 0; i < MAX_SPILL_SHARES; i++)
 			spillfile_add_piece(&spill->keys, &spill->shares->keys[i]);
-		spillreader_create(&chunks->keys, &spill->keys, setjoin_buffer(join));
+		spillreader_create(&chunks->keys, &spill->keys, engine_buffer(join));
 		chunks->reader = &chunks->keys;
 		chunks->max_bytes = join->params.memory / 100 * DEFERRED_CHUNK_SHARE;
 	}

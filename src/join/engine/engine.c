@@ -25,13 +25,13 @@
 /* The part of the memory that a filter may have. */
 #define FILTER_PART		16
 
-SetJoin *
-setjoin_begin(const SetJoinParams *params)
+JoinEngine *
+engine_begin(const EngineParams *params)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "similarity join",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	SetJoin    *join = palloc0(sizeof(SetJoin));
+	JoinEngine *join = palloc0(sizeof(JoinEngine));
 
 	Assert(params->algorithm != NULL);
 	Assert(params->self_join || (!params->apart && !params->either_order));
@@ -40,19 +40,19 @@ setjoin_begin(const SetJoinParams *params)
 	join->search.context = context;
 	join->phase = SEARCH_ADD;
 	join->search.memory = join->params.memory;
-	setjoin_use(join, params->algorithm, params->measure, params->threshold);
+	engine_set_condition(join, params->algorithm, params->measure, params->threshold);
 	settable_create(&join->table, params->secret);
 	if (join->params.memory >= MIN_RING_MEMORY)
 		ring_create(&join->ring, params->known, params->areas);
 	if (params->shared != NULL)
 		join->areas = params->areas;
-	setjoin_init_arenas(join);
+	engine_init_arenas(join);
 	MemoryContextSwitchTo(old);
 	return join;
 }
 
 void
-setjoin_use(SetJoin *join, const Algorithm *algorithm, Measure measure, double threshold)
+engine_set_condition(JoinEngine *join, const Algorithm *algorithm, Measure measure, double threshold)
 {
 	Assert(join->search.stats.sets == 0);
 	Assert(measure_has_threshold(measure, threshold));
@@ -72,22 +72,22 @@ setjoin_use(SetJoin *join, const Algorithm *algorithm, Measure measure, double t
 }
 
 void
-setjoin_end(SetJoin *join)
+engine_end(JoinEngine *join)
 {
 	if (join->spill != NULL)
 		spill_end(join);
 	MemoryContextDelete(join->search.context);
 }
 
-const SetJoinStats *
-setjoin_stats(SetJoin *join)
+const EngineStats *
+engine_stats(JoinEngine *join)
 {
 	join->search.stats.algorithm = join->algorithm->name;
 	return &join->search.stats;
 }
 
 void
-setjoin_stats_add(SetJoinStats *sum, const SetJoinStats *stats)
+engine_stats_add(EngineStats *sum, const EngineStats *stats)
 {
 	sum->algorithm = stats->algorithm;
 	sum->sets += stats->sets;
@@ -112,7 +112,7 @@ setjoin_stats_add(SetJoinStats *sum, const SetJoinStats *stats)
 
 /* Go to disk if memory is about to run out; if it is shared, note that it is. */
 static void
-check_memory(SetJoin *join, size_t added)
+check_memory(JoinEngine *join, size_t added)
 {
 	bool		grows = join->table.nsets == join->table.maxsets;
 	size_t		bytes;
@@ -122,12 +122,12 @@ check_memory(SetJoin *join, size_t added)
 	if (join->unchecked < join->params.memory / CHECK_PART && !grows)
 		return;
 	join->unchecked = 0;
-	bytes = join->params.shared != NULL ? shared_bytes_held(join) : setjoin_bytes_held(join);
+	bytes = join->params.shared != NULL ? shared_bytes_held(join) : engine_bytes_held(join);
 	/* the old table and one of twice the size */
 	if (grows)
 		bytes += 2 * settable_bytes(&join->table);
 	if (bytes <= join->params.memory)
-		setjoin_account(join, bytes);
+		engine_account(join, bytes);
 	else if (join->params.shared != NULL)
 		join->full = true;
 	else
@@ -136,7 +136,7 @@ check_memory(SetJoin *join, size_t added)
 
 /* Give a new set a copy of its values. */
 static void
-store_values(SetJoin *join, JoinSet *set, const uint64 *values)
+store_values(JoinEngine *join, JoinSet *set, const uint64 *values)
 {
 	uint32		n = set->size;
 	SharedPointer place;
@@ -157,7 +157,7 @@ store_values(SetJoin *join, JoinSet *set, const uint64 *values)
 
 /* The distinct set of a row, added if it is new. */
 static JoinSet *
-distinct_set(SetJoin *join, const AddedRow *row)
+distinct_set(JoinEngine *join, const AddedRow *row)
 {
 	bool		found;
 	JoinSet    *set = settable_find(&join->table, row->key, row->values, row->n, &found);
@@ -179,7 +179,7 @@ distinct_set(SetJoin *join, const AddedRow *row)
 }
 
 static void
-add_in_memory(SetJoin *join, const AddedRow *row, uint32 rowno)
+add_in_memory(JoinEngine *join, const AddedRow *row, uint32 rowno)
 {
 	JoinSide	side = row->side;
 	bool		shared = join->params.shared != NULL;
@@ -196,7 +196,7 @@ add_in_memory(SetJoin *join, const AddedRow *row, uint32 rowno)
 
 /* Insert a row into memory or into runs. */
 static void
-insert_row(SetJoin *join, const AddedRow *row)
+insert_row(JoinEngine *join, const AddedRow *row)
 {
 	uint32		rowno = row->rowno;
 
@@ -211,7 +211,7 @@ insert_row(SetJoin *join, const AddedRow *row)
 
 /* Insert all rows of the ring. */
 static void
-flush_ring(SetJoin *join)
+flush_ring(JoinEngine *join)
 {
 	MemoryContext old = MemoryContextSwitchTo(join->search.context);
 	const AddedRow *row;
@@ -222,19 +222,19 @@ flush_ring(SetJoin *join)
 }
 
 uint32
-setjoin_rows_added(const SetJoin *join, JoinSide side)
+engine_rows_added(const JoinEngine *join, JoinSide side)
 {
 	return join->nrows[side];
 }
 
 /* False if no set of the side that was added before is near to this one. */
 static bool
-may_have_match(SetJoin *join, JoinSide side, const uint64 *values, uint32 n)
+may_have_match(JoinEngine *join, JoinSide side, const uint64 *values, uint32 n)
 {
 	bool		passes;
 
 	Assert(n > 0);
-	if (!feature_filter_looks(&join->filter))
+	if (!feature_filter_is_active(&join->filter))
 		return true;
 	passes = join->algorithm->may_have_match(&join->search, &join->filter, values, n,
 											 side == join->indexed);
@@ -243,8 +243,8 @@ may_have_match(SetJoin *join, JoinSide side, const uint64 *values, uint32 n)
 }
 
 void
-setjoin_add(SetJoin *join, JoinSide side, const uint64 *values, uint32 n,
-			const void *row, uint32 len)
+engine_add(JoinEngine *join, JoinSide side, const uint64 *values, uint32 n,
+		   const void *row, uint32 len)
 {
 	MemoryContext old = MemoryContextSwitchTo(join->search.context);
 	AddedRow	added = {.side = side,.values = values,.data = row,.len = len};
@@ -285,7 +285,7 @@ setjoin_add(SetJoin *join, JoinSide side, const uint64 *values, uint32 n,
 }
 
 uint32
-setjoin_outer_rows(const SetJoin *join)
+engine_outer_rows(const JoinEngine *join)
 {
 	const SharedSets *shared = join->params.shared;
 	uint32		most = 0;
@@ -302,7 +302,7 @@ setjoin_outer_rows(const SetJoin *join)
 
 /* Make a filter for nfeatures features. */
 static void
-create_filter(SetJoin *join, uint64 nfeatures, size_t max_bytes)
+create_filter(JoinEngine *join, uint64 nfeatures, size_t max_bytes)
 {
 	MemoryContext old = MemoryContextSwitchTo(join->search.context);
 
@@ -311,13 +311,13 @@ create_filter(SetJoin *join, uint64 nfeatures, size_t max_bytes)
 }
 
 void
-setjoin_begin_filter(SetJoin *join, uint64 nfeatures)
+engine_filter_begin(JoinEngine *join, uint64 nfeatures)
 {
 	create_filter(join, nfeatures, join->params.memory / FILTER_PART);
 }
 
 void
-setjoin_announce(SetJoin *join, const uint64 *values, uint32 n)
+engine_filter_add(JoinEngine *join, const uint64 *values, uint32 n)
 {
 	MemoryContext old;
 
@@ -325,7 +325,7 @@ setjoin_announce(SetJoin *join, const uint64 *values, uint32 n)
 		return;
 	old = MemoryContextSwitchTo(join->search.context);
 	if (!join->algorithm->announce(&join->search, &join->filter, values, n))
-		setjoin_end_filter(join);
+		engine_filter_end(join);
 	MemoryContextSwitchTo(old);
 }
 
@@ -333,7 +333,7 @@ setjoin_announce(SetJoin *join, const uint64 *values, uint32 n)
 static void
 announce_set(void *join, const uint64 *values, uint32 n)
 {
-	setjoin_announce(join, values, n);
+	engine_filter_add(join, values, n);
 }
 
 /*
@@ -341,7 +341,7 @@ announce_set(void *join, const uint64 *values, uint32 n)
  * and read.  It takes memory from the runs.
  */
 void
-setjoin_filter(SetJoin *join)
+engine_filter_by_added(JoinEngine *join)
 {
 	SetRuns    *runs;
 	double		keys;			/* of all sets, estimated */
@@ -349,11 +349,11 @@ setjoin_filter(SetJoin *join)
 	flush_ring(join);
 	if (join->spill == NULL)
 	{
-		setjoin_begin_filter(join, Max(join->totals.nfeatures, join->totals.npostings));
+		engine_filter_begin(join, Max(join->totals.nfeatures, join->totals.npostings));
 		for (uint32 i = 0; join->filter.words != NULL && i < join->table.nsets; i++)
 		{
 			CHECK_FOR_INTERRUPTS();
-			setjoin_announce(join, join->table.sets[i].values, join->table.sets[i].size);
+			engine_filter_add(join, join->table.sets[i].values, join->table.sets[i].size);
 		}
 		return;
 	}
@@ -365,13 +365,13 @@ setjoin_filter(SetJoin *join)
 		MemoryContext old = MemoryContextSwitchTo(join->search.context);
 
 		setruns_limit(runs, runs->max_bytes - join->filter.bytes);
-		setruns_scan(runs, setjoin_buffer(join), join->search.max_features, announce_set, join);
+		setruns_scan(runs, engine_buffer(join), join->search.max_features, announce_set, join);
 		MemoryContextSwitchTo(old);
 	}
 }
 
 void
-setjoin_end_filter(SetJoin *join)
+engine_filter_end(JoinEngine *join)
 {
 	bool		had_memory = join->filter.words != NULL;
 	MemoryContext old = MemoryContextSwitchTo(join->search.context);
@@ -389,11 +389,11 @@ setjoin_end_filter(SetJoin *join)
  * then order them by size.
  */
 static void
-prepare_in_memory(SetJoin *join)
+prepare_in_memory(JoinEngine *join)
 {
 	SetTable   *table = &join->table;
 
-	setjoin_make_room(join);
+	engine_make_room(join);
 	join->search.stats.distinct = table->nsets;
 	pfree(table->slots);
 	table->slots = NULL;
@@ -401,12 +401,12 @@ prepare_in_memory(SetJoin *join)
 	join->search.nsets = table->nsets;
 	if (join->algorithm->ordered)
 	{
-		counters_create(&join->search.counters, setjoin_different_features(join),
+		counters_create(&join->search.counters, engine_different_features(join),
 						join->params.memory / 8);
 		for (uint32 i = 0; i < table->nsets; i++)
 		{
 			CHECK_FOR_INTERRUPTS();
-			setjoin_count(join, table->sets[i].values, table->sets[i].size);
+			engine_count(join, table->sets[i].values, table->sets[i].size);
 		}
 		counters_fold(&join->search.counters);
 	}
@@ -417,8 +417,8 @@ prepare_in_memory(SetJoin *join)
 
 		CHECK_FOR_INTERRUPTS();
 		if (i + 1 < table->nsets)
-			setjoin_fetch_counters(join, set[1].values, set[1].size);
-		setjoin_prepare(join, set);
+			engine_fetch_counters(join, set[1].values, set[1].size);
+		engine_prepare(join, set);
 		/* keep the keys in the place of dropped values, if they fit */
 		keys += set->nvalues;
 		if (set->size - set->nvalues < set->nkeys)
@@ -433,13 +433,13 @@ prepare_in_memory(SetJoin *join)
 /* Sets are prepared by several processes */
 
 bool
-setjoin_is_full(const SetJoin *join)
+engine_is_full(const JoinEngine *join)
 {
 	return join->full;
 }
 
 bool
-setjoin_numbers_used_up(const SetJoin *join)
+engine_numbers_used_up(const JoinEngine *join)
 {
 	/* count rows of the ring, too */
 	uint32		most = PG_UINT32_MAX / join->params.shared->nparts - 1 - RING_ROWS;
@@ -448,14 +448,14 @@ setjoin_numbers_used_up(const SetJoin *join)
 }
 
 void
-setjoin_publish(SetJoin *join)
+engine_publish(JoinEngine *join)
 {
 	flush_ring(join);
 	shared_publish(join);
 }
 
 void
-setjoin_return_rows(SetJoin *join, RowCallback callback, void *arg)
+engine_return_rows(JoinEngine *join, RowCallback callback, void *arg)
 {
 	MemoryContext old = MemoryContextSwitchTo(join->search.context);
 
@@ -468,7 +468,7 @@ setjoin_return_rows(SetJoin *join, RowCallback callback, void *arg)
 }
 
 void
-setjoin_spill_shared(SetJoin *join)
+engine_spill_shared(JoinEngine *join)
 {
 	SharedSets *shared = join->params.shared;
 	uint32		in_memory = IN_MEMORY;
@@ -487,21 +487,21 @@ setjoin_spill_shared(SetJoin *join)
 
 /* Free the shared memory of this process. */
 static void
-free_shared_memory(SetJoin *join)
+free_shared_memory(JoinEngine *join)
 {
 	MemoryContext old = MemoryContextSwitchTo(join->search.context);
 
 	Assert(join->spill->holds_memory);
 	shared_areas_empty(join->areas);
 	join->areas = NULL;
-	setjoin_init_arenas(join);
+	engine_init_arenas(join);
 	setruns_limit(&join->spill->file.runs, SIZE_MAX);
 	join->spill->holds_memory = false;
 	MemoryContextSwitchTo(old);
 }
 
 bool
-setjoin_is_spilled(SetJoin *join)
+engine_is_spilled(JoinEngine *join)
 {
 	SharedSets *shared = join->params.shared;
 	uint32		nreturned;
@@ -533,12 +533,12 @@ enum
 
 /* Prepare the sets on disk, from the phase in which this process attached. */
 static void
-share_on_disk(SetJoin *join, Barrier *barrier)
+share_on_disk(JoinEngine *join, Barrier *barrier)
 {
 	int			phase = BarrierPhase(barrier);
 
 	Assert(phase > STEP_READ);
-	setjoin_spill_shared(join);
+	engine_spill_shared(join);
 	shared_publish_totals(join);
 	spill_publish(join);
 	if (phase <= STEP_PUBLISH)
@@ -562,7 +562,7 @@ share_on_disk(SetJoin *join, Barrier *barrier)
 }
 
 void
-setjoin_share(SetJoin *join)
+engine_share(JoinEngine *join)
 {
 	SharedSets *shared = join->params.shared;
 	MemoryContext old = MemoryContextSwitchTo(join->search.context);
@@ -577,13 +577,13 @@ setjoin_share(SetJoin *join)
 /* The search */
 
 void
-setjoin_build(SetJoin *join, pg_atomic_uint64 *claimed)
+engine_build(JoinEngine *join, pg_atomic_uint64 *claimed)
 {
 	MemoryContext old = MemoryContextSwitchTo(join->search.context);
 
 	Assert(join->phase == SEARCH_ADD);
 	flush_ring(join);
-	setjoin_end_filter(join);
+	engine_filter_end(join);
 	join->claims.claimed = claimed;
 	join->advance = probe_advance;
 	if (join->spill != NULL)
@@ -603,8 +603,8 @@ setjoin_build(SetJoin *join, pg_atomic_uint64 *claimed)
 			probe_begin(join);
 		else
 			probe_begin_chunk(join);
-		setjoin_account(join, join->areas->bytes + join->search.index.bytes +
-						sizeof(JoinSet) * (size_t) join->search.nsets);
+		engine_account(join, join->areas->bytes + join->search.index.bytes +
+					   sizeof(JoinSet) * (size_t) join->search.nsets);
 	}
 	else
 	{
@@ -615,7 +615,7 @@ setjoin_build(SetJoin *join, pg_atomic_uint64 *claimed)
 }
 
 bool
-setjoin_next(SetJoin *join, RowGroup *outer, RowGroup *inner)
+engine_next(JoinEngine *join, RowGroup *outer, RowGroup *inner)
 {
 	FoundPairs *found = &join->found;
 	const GroupPair *pair;
@@ -643,7 +643,7 @@ setjoin_next(SetJoin *join, RowGroup *outer, RowGroup *inner)
 
 /* The pairs of one probe stay where they are until all are emitted. */
 bool
-setjoin_inner_stays(const SetJoin *join)
+engine_inner_stays(const JoinEngine *join)
 {
 	const GroupPair *next = &join->found.pairs[join->found.next];
 
@@ -653,7 +653,7 @@ setjoin_inner_stays(const SetJoin *join)
 /* Rows are read */
 
 void
-rows_begin(SetJoin *join, JoinSide side, RowGroup group, RowCursor *cursor)
+rows_begin(JoinEngine *join, JoinSide side, RowGroup group, RowCursor *cursor)
 {
 	cursor->next = group;
 	cursor->areas = join->areas;
@@ -704,7 +704,7 @@ rows_next(RowCursor *cursor, uint32 *rowno)
 }
 
 void
-setjoin_rows(SetJoin *join, JoinSide side)
+engine_rows(JoinEngine *join, JoinSide side)
 {
 	if (join->spill != NULL)
 		spillreader_seek(&join->cursors[side].reader, 0);
@@ -715,7 +715,7 @@ setjoin_rows(SetJoin *join, JoinSide side)
 }
 
 const void *
-setjoin_rows_next(SetJoin *join, JoinSide side, uint32 *rowno)
+engine_rows_next(JoinEngine *join, JoinSide side, uint32 *rowno)
 {
 	RowScan    *scan = &join->scans[side];
 	const Row  *found;

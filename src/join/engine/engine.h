@@ -28,7 +28,7 @@ typedef enum JoinSide
 #define OTHER_SIDE(side) ((side) == SIDE_OUTER ? SIDE_INNER : SIDE_OUTER)
 
 /* Counters for EXPLAIN ANALYZE. */
-typedef struct SetJoinStats
+typedef struct EngineStats
 {
 	const char *algorithm;		/* by which candidates are found */
 	uint64		sets;			/* rows with a set that is not empty */
@@ -52,9 +52,9 @@ typedef struct SetJoinStats
 	uint64		memory;			/* most bytes held at once */
 	uint64		disk;			/* bytes written to temporary files */
 	uint64		batches;		/* chunks that were indexed */
-} SetJoinStats;
+} EngineStats;
 
-typedef struct SetJoinParams
+typedef struct EngineParams
 {
 	const struct Algorithm *algorithm;	/* how candidates are found, search.h */
 	Measure		measure;		/* of an outer set and an inner set */
@@ -66,7 +66,7 @@ typedef struct SetJoinParams
 								 * groups are emitted once, not as (x, y) and
 								 * (y, x) */
 	bool		keep_empty[2];	/* by JoinSide: rows without features are
-								 * kept, for setjoin_rows() */
+								 * kept, for engine_rows() */
 	bool		keep_unmatched; /* so are outer rows without a match */
 	size_t		memory;			/* bytes to stay within */
 
@@ -82,9 +82,9 @@ typedef struct SetJoinParams
 	struct SharedValues *known; /* values that are there already */
 	struct FileSet *files;		/* where they go if memory is full */
 	int			part;			/* number of this one, from 0 */
-} SetJoinParams;
+} EngineParams;
 
-typedef struct SetJoin SetJoin;
+typedef struct JoinEngine JoinEngine;
 struct Row;
 struct SharedAreas;
 struct FileSet;
@@ -103,63 +103,63 @@ typedef struct RowCursor
 
 /*
  * An engine and all that it holds live in a memory context of their own below the current one;
- * setjoin_end() or the end of the current context frees it.
+ * engine_end() or the end of the current context frees it.
  */
-extern SetJoin *setjoin_begin(const SetJoinParams *params);
-extern void setjoin_end(SetJoin *join);
+extern JoinEngine *engine_begin(const EngineParams *params);
+extern void engine_end(JoinEngine *join);
 
 /* Before the first row with a set: replace the algorithm, measure and threshold of params. */
-extern void setjoin_use(SetJoin *join, const struct Algorithm *algorithm, Measure measure,
-						double threshold);
+extern void engine_set_condition(JoinEngine *join, const struct Algorithm *algorithm, Measure measure,
+								 double threshold);
 
 /*
  * Add a row of `side` with its set of n values, as the algorithm defines them: features are
  * distinct and rise.  Row and values are copied.  Rows of a side are numbered from zero.
  */
-extern void setjoin_add(SetJoin *join, JoinSide side, const uint64 *values, uint32 n,
-						const void *row, uint32 len);
+extern void engine_add(JoinEngine *join, JoinSide side, const uint64 *values, uint32 n,
+					   const void *row, uint32 len);
 
 /* Number of rows added on a side, including those that were not kept. */
-extern uint32 setjoin_rows_added(const SetJoin *join, JoinSide side);
+extern uint32 engine_rows_added(const JoinEngine *join, JoinSide side);
 
 /*
  * All rows of one side have been added: from now on, rows of the other side that certainly have
  * no match may be dropped.  The second ends that.
  */
-extern void setjoin_filter(SetJoin *join);
-extern void setjoin_end_filter(SetJoin *join);
+extern void engine_filter_by_added(JoinEngine *join);
+extern void engine_filter_end(JoinEngine *join);
 
 /*
- * As setjoin_filter(), if the sets of one side, of nfeatures values together, are known before
+ * As engine_filter_by_added(), if the sets of one side, of nfeatures values together, are known before
  * any row is added: announce each of them.
  */
-extern void setjoin_begin_filter(SetJoin *join, uint64 nfeatures);
-extern void setjoin_announce(SetJoin *join, const uint64 *values, uint32 n);
+extern void engine_filter_begin(JoinEngine *join, uint64 nfeatures);
+extern void engine_filter_add(JoinEngine *join, const uint64 *values, uint32 n);
 
 /* Rows added on the outer side. */
-extern uint32 setjoin_outer_rows(const SetJoin *join);
+extern uint32 engine_outer_rows(const JoinEngine *join);
 
 /*
  * End adding and begin the search.  Engines with the same rows in the same order divide the
  * probes by the counter `claimed`, so that each pair is emitted once.  NULL: this engine makes
  * all probes.
  */
-extern void setjoin_build(SetJoin *join, pg_atomic_uint64 *claimed);
+extern void engine_build(JoinEngine *join, pg_atomic_uint64 *claimed);
 
 /*
  * Return the next pair of groups whose sets reach the threshold; false at the end.  Groups are
  * valid until the next call.  In a self-join a set is paired with itself as one group.
  */
-extern bool setjoin_next(SetJoin *join, RowGroup *outer, RowGroup *inner);
+extern bool engine_next(JoinEngine *join, RowGroup *outer, RowGroup *inner);
 
-/* Whether the last two calls of setjoin_next() returned one inner group, with its rows in place. */
-extern bool setjoin_inner_stays(const SetJoin *join);
+/* Whether the last two calls of engine_next() returned one inner group, with its rows in place. */
+extern bool engine_inner_stays(const JoinEngine *join);
 
 /*
  * Read a group's rows.  row_next returns NULL at the end; what it returns is valid until the
- * next row_next on the same side, or, in memory, until setjoin_next.
+ * next row_next on the same side, or, in memory, until engine_next.
  */
-extern void rows_begin(SetJoin *join, JoinSide side, RowGroup group, RowCursor *cursor);
+extern void rows_begin(JoinEngine *join, JoinSide side, RowGroup group, RowCursor *cursor);
 extern const void *rows_next(RowCursor *cursor, uint32 *rowno);
 
 /*
@@ -168,38 +168,38 @@ extern const void *rows_next(RowCursor *cursor, uint32 *rowno);
  */
 extern bool rows_begin_behind(const RowCursor *row, RowCursor *cursor);
 
-/* Begin to read all kept rows of a side, before the first setjoin_next() or after the last one. */
-extern void setjoin_rows(SetJoin *join, JoinSide side);
-extern const void *setjoin_rows_next(SetJoin *join, JoinSide side, uint32 *rowno);
+/* Begin to read all kept rows of a side, before the first engine_next() or after the last one. */
+extern void engine_rows(JoinEngine *join, JoinSide side);
+extern const void *engine_rows_next(JoinEngine *join, JoinSide side, uint32 *rowno);
 
 /*
  * Several processes, whose parameters have `shared`.  Each adds a part of the rows, and
  * publishes them unless it has gone to disk.  Then all prepare the sets together; they must be
  * attached to the barrier, and are detached.
  */
-extern bool setjoin_sharable(const struct Algorithm *algorithm);
-extern void setjoin_publish(SetJoin *join);
-extern void setjoin_share(SetJoin *join);
+extern bool engine_sharable(const struct Algorithm *algorithm);
+extern void engine_publish(JoinEngine *join);
+extern void engine_share(JoinEngine *join);
 
 /* Whether memory is full, and whether numbers of shared rows are used up. */
-extern bool setjoin_is_full(const SetJoin *join);
-extern bool setjoin_numbers_used_up(const SetJoin *join);
+extern bool engine_is_full(const JoinEngine *join);
+extern bool engine_numbers_used_up(const JoinEngine *join);
 
 /* Go to disk, unless this process has; the algorithm must be the final one. */
-extern void setjoin_spill_shared(SetJoin *join);
+extern void engine_spill_shared(JoinEngine *join);
 
 /* Whether it has gone to disk; frees its shared memory once no other process reads it. */
-extern bool setjoin_is_spilled(SetJoin *join);
+extern bool engine_is_spilled(JoinEngine *join);
 
 /* Emit the rows of this process and their sets instead; those of both sides once. */
 typedef void (*RowCallback) (void *arg, JoinSide side, const uint64 *values,
 							 uint32 n, const void *row, uint32 len);
-extern void setjoin_return_rows(SetJoin *join, RowCallback callback, void *arg);
+extern void engine_return_rows(JoinEngine *join, RowCallback callback, void *arg);
 
 /* Draw a secret; raise an error if there is no source of random bits. */
 extern void join_secret_draw(char *secret);
 
-extern const SetJoinStats *setjoin_stats(SetJoin *join);
-extern void setjoin_stats_add(SetJoinStats *sum, const SetJoinStats *stats);
+extern const EngineStats *engine_stats(JoinEngine *join);
+extern void engine_stats_add(EngineStats *sum, const EngineStats *stats);
 
 #endif							/* NEARDUP_ENGINE_H */

@@ -382,7 +382,7 @@ weighted_tokens_make(const TokenCounters *counters, const uint64 *features,
 #define IDLE		(WINDOW * 15)
 
 bool
-feature_filter_tells(double keys)
+feature_filter_is_selective(double keys)
 {
 	return keys < PLACES;
 }

@@ -98,7 +98,7 @@ typedef struct FeatureFilter
 
 /* Whether a filter by these rows pays for the others. */
 static inline bool
-feature_filter_pays(double rows, double others)
+feature_filter_is_worthwhile(double rows, double others)
 {
 	return rows * FILTER_RATIO <= others;
 }
@@ -107,7 +107,7 @@ feature_filter_pays(double rows, double others)
  * False if a set has so many query keys, one of which is enough to pass, that nearly all sets
  * would pass.
  */
-extern bool feature_filter_tells(double keys);
+extern bool feature_filter_is_selective(double keys);
 
 /*
  * Create an empty filter for nfeatures occurrences of features in the current memory context;
@@ -137,7 +137,7 @@ extern bool feature_filter_has_some(const FeatureFilter *filter,
  * checked.
  */
 static inline bool
-feature_filter_looks(FeatureFilter *filter)
+feature_filter_is_active(FeatureFilter *filter)
 {
 	if (filter->words == NULL)
 		return false;

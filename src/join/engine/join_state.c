@@ -17,13 +17,13 @@
 #define MIN_FEATURES	65536
 
 void
-setjoin_account(SetJoin *join, size_t bytes)
+engine_account(JoinEngine *join, size_t bytes)
 {
 	join->search.stats.memory = Max(join->search.stats.memory, bytes);
 }
 
 void
-setjoin_init_arenas(SetJoin *join)
+engine_init_arenas(JoinEngine *join)
 {
 	size_t		block = Min(Max(join->params.memory / 512, 1024), 64 * 1024);
 	Arena	   *arenas[] = {&join->values, &join->keys, &join->rows[SIDE_OUTER],
@@ -37,7 +37,7 @@ setjoin_init_arenas(SetJoin *join)
 }
 
 size_t
-setjoin_bytes_held(SetJoin *join)
+engine_bytes_held(JoinEngine *join)
 {
 	size_t		counter = sizeof(uint16) + (join->search.counters.weighted ? sizeof(float) : 0);
 	size_t		counters = join->algorithm->ordered ?
@@ -46,20 +46,20 @@ setjoin_bytes_held(SetJoin *join)
 	return join->values.bytes + join->rows[SIDE_OUTER].bytes +
 		join->rows[SIDE_INNER].bytes + join->filter.bytes +
 		settable_bytes(&join->table) +
-		setindex_bytes(join->table.nsets, join->totals.npostings) + counters +
+		inverted_index_bytes(join->table.nsets, join->totals.npostings) + counters +
 		(join->totals.nkeys + join->search.max_features) * sizeof(uint64);
 }
 
 size_t
-setjoin_buffer(const SetJoin *join)
+engine_buffer(const JoinEngine *join)
 {
 	return Min(Max(join->params.memory / 64, BLCKSZ), 256 * 1024);
 }
 
 void
-setjoin_make_room(SetJoin *join)
+engine_make_room(JoinEngine *join)
 {
-	setjoin_account(join, setjoin_bytes_held(join));
+	engine_account(join, engine_bytes_held(join));
 	join->search.room = MemoryContextAllocHuge(join->search.context,
 											   sizeof(uint64) * Max(join->search.max_features, 1));
 }
@@ -69,7 +69,7 @@ setjoin_make_room(SetJoin *join)
  * items of market baskets, need few counters, which fit into a cache.
  */
 uint64
-setjoin_different_features(SetJoin *join)
+engine_different_features(JoinEngine *join)
 {
 	const SetTable *table = &join->table;
 	uint64		nfeatures = join->totals.nfeatures;
@@ -91,7 +91,7 @@ setjoin_different_features(SetJoin *join)
 }
 
 void
-setjoin_count(SetJoin *join, const uint64 *values, uint32 n)
+engine_count(JoinEngine *join, const uint64 *values, uint32 n)
 {
 	if (join->algorithm->count != NULL)
 		join->algorithm->count(&join->search, values, n);
@@ -100,35 +100,35 @@ setjoin_count(SetJoin *join, const uint64 *values, uint32 n)
 }
 
 void
-setjoin_fetch_counters(SetJoin *join, const uint64 *values, uint32 n)
+engine_fetch_counters(JoinEngine *join, const uint64 *values, uint32 n)
 {
 	if (join->algorithm->ordered && !join->algorithm->weighted)
 		counters_fetch(&join->search.counters, values, n);
 }
 
 bool
-setjoin_is_indexed(const SetJoin *join, const JoinSet *set)
+engine_is_indexed(const JoinEngine *join, const JoinSet *set)
 {
 	return join->search.symmetric || set->rows[join->indexed] != NULL;
 }
 
 void
-setjoin_prepare(SetJoin *join, JoinSet *set)
+engine_prepare(JoinEngine *join, JoinSet *set)
 {
 	bool		probes = join->search.symmetric || set->rows[join->probing] != NULL;
 
-	join->algorithm->prepare(&join->search, set, setjoin_is_indexed(join, set), probes);
+	join->algorithm->prepare(&join->search, set, engine_is_indexed(join, set), probes);
 }
 
 uint32
-setjoin_indexed_keys(SetJoin *join, const JoinSet *set)
+engine_indexed_keys(JoinEngine *join, const JoinSet *set)
 {
-	return setjoin_is_indexed(join, set) ?
+	return engine_is_indexed(join, set) ?
 		join->algorithm->indexed_keys(&join->search, set) : 0;
 }
 
 uint64
-setjoin_different_keys(SetJoin *join, uint64 npostings)
+engine_different_keys(JoinEngine *join, uint64 npostings)
 {
 	return join->algorithm->ordered ? join->search.counters.used : npostings;
 }
@@ -152,30 +152,30 @@ setjoin_different_keys(SetJoin *join, uint64 npostings)
 #define MIN_CLAIMS		512
 
 static bool
-indexes_at_once(const SetJoin *join)
+indexes_at_once(const JoinEngine *join)
 {
 	return !join->search.symmetric || join->algorithm->at_once || join->search.index.shared;
 }
 
 /* Add the next set of the chunk to the index. */
 static void
-index_next(SetJoin *join, const JoinSet *set)
+index_next(JoinEngine *join, const JoinSet *set)
 {
-	uint32		n = setjoin_indexed_keys(join, set);
-	Posting		image;
+	uint32		n = engine_indexed_keys(join, set);
+	Posting		small;
 	uint64		second;
 
 	if (join->algorithm->add != NULL)
 		join->algorithm->add(&join->search, set, n);
-	else if (n > 0 && join->algorithm->image != NULL &&
-			 join->algorithm->image(&join->search, set, &image, &second))
-		setindex_add_image(&join->search.index, set->keys, n, &image, second);
+	else if (n > 0 && join->algorithm->bitmaps != NULL &&
+			 join->algorithm->bitmaps(&join->search, set, &small, &second))
+		inverted_index_add_bitmap(&join->search.index, set->keys, n, &small, second);
 	else
-		setindex_add(&join->search.index, set->keys, n, set->size - set->nvalues);
+		inverted_index_add(&join->search.index, set->keys, n, set->size - set->nvalues);
 }
 
 void
-probe_add_next(SetJoin *join, const JoinSet *set)
+probe_add_next(JoinEngine *join, const JoinSet *set)
 {
 	if (!indexes_at_once(join))
 		index_next(join, set);
@@ -183,7 +183,7 @@ probe_add_next(SetJoin *join, const JoinSet *set)
 
 /* Create the index of the chunk. With a symmetric measure a set is added after it has probed. */
 static void
-make_index(SetJoin *join)
+make_index(JoinEngine *join)
 {
 	InvertedIndex *index = &join->search.index;
 	uint64		npostings = 0;
@@ -191,19 +191,19 @@ make_index(SetJoin *join)
 	for (uint32 i = 0; i < join->search.nsets; i++)
 	{
 		CHECK_EVERY(i);
-		npostings += setjoin_indexed_keys(join, &join->search.sets[i]);
+		npostings += engine_indexed_keys(join, &join->search.sets[i]);
 	}
-	setindex_create(index, join->search.sets, join->search.nsets, npostings,
-					setjoin_different_keys(join, npostings));
+	inverted_index_create(index, join->search.sets, join->search.nsets, npostings,
+						  engine_different_keys(join, npostings));
 	for (uint32 i = 0; i < join->search.nsets; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (i + FETCH_AHEAD < join->search.nsets)
 			set_fetch_keys(&join->search.sets[i + FETCH_AHEAD]);
-		setindex_count(index, join->search.sets[i].keys,
-					   setjoin_indexed_keys(join, &join->search.sets[i]));
+		inverted_index_count(index, join->search.sets[i].keys,
+							 engine_indexed_keys(join, &join->search.sets[i]));
 	}
-	setindex_allocate(index);
+	inverted_index_allocate(index);
 	if (indexes_at_once(join))
 		for (uint32 i = 0; i < join->search.nsets; i++)
 		{
@@ -213,7 +213,7 @@ make_index(SetJoin *join)
 }
 
 void
-probe_begin(SetJoin *join)
+probe_begin(JoinEngine *join)
 {
 	join->next = 0;
 	memset(&join->ahead, 0, sizeof(RowsAhead));
@@ -224,7 +224,7 @@ probe_begin(SetJoin *join)
 }
 
 void
-probe_begin_chunk(SetJoin *join)
+probe_begin_chunk(JoinEngine *join)
 {
 	probe_end_chunk(join);
 	make_index(join);
@@ -232,15 +232,15 @@ probe_begin_chunk(SetJoin *join)
 }
 
 void
-probe_end_chunk(SetJoin *join)
+probe_end_chunk(JoinEngine *join)
 {
 	if (join->algorithm->end_chunk != NULL)
 		join->algorithm->end_chunk(&join->search);
-	setindex_free(&join->search.index);
+	inverted_index_free(&join->search.index);
 }
 
 bool
-probe_is_claimed(SetJoin *join)
+probe_is_claimed(JoinEngine *join)
 {
 	Claims	   *claims = &join->claims;
 	uint64		number = claims->next++;
@@ -260,7 +260,7 @@ probe_is_claimed(SetJoin *join)
 
 /* Add a pair of groups if both have rows, and prefetch their first rows. */
 static void
-add_pair(SetJoin *join, const JoinSet *outer, const JoinSet *inner)
+add_pair(JoinEngine *join, const JoinSet *outer, const JoinSet *inner)
 {
 	FoundPairs *found = &join->found;
 
@@ -278,7 +278,7 @@ add_pair(SetJoin *join, const JoinSet *outer, const JoinSet *inner)
 }
 
 void
-probe_add_match(SetJoin *join, const JoinSet *indexed, const JoinSet *probing)
+probe_add_match(JoinEngine *join, const JoinSet *indexed, const JoinSet *probing)
 {
 	join->search.stats.matches++;
 	if (join->search.symmetric || join->indexed == SIDE_OUTER)
@@ -288,7 +288,7 @@ probe_add_match(SetJoin *join, const JoinSet *indexed, const JoinSet *probing)
 }
 
 void
-probe_add_itself(SetJoin *join, const JoinSet *set)
+probe_add_itself(JoinEngine *join, const JoinSet *set)
 {
 	const Row  *row = set->rows[SIDE_OUTER];
 
@@ -304,7 +304,7 @@ probe_add_itself(SetJoin *join, const JoinSet *set)
 }
 
 uint32
-probe_index(SetJoin *join, const JoinSet *set)
+probe_index(JoinEngine *join, const JoinSet *set)
 {
 	InvertedIndex *index = &join->search.index;
 	uint32		sides = 3;
@@ -312,7 +312,7 @@ probe_index(SetJoin *join, const JoinSet *set)
 	if (join->search.symmetric)
 		sides = ((SET_SIDES(set) & 1) << 1) | (SET_SIDES(set) >> 1);
 	index->own = index->shared && join->search.symmetric ?
-		setjoin_indexed_keys(join, set) : 0;
+		engine_indexed_keys(join, set) : 0;
 	index->ncandidates = 0;
 	join->algorithm->probe(&join->search, set, sides);
 	join->search.stats.candidates += index->ncandidates;
@@ -320,7 +320,7 @@ probe_index(SetJoin *join, const JoinSet *set)
 }
 
 void
-probe_verify(SetJoin *join, const JoinSet *probing)
+probe_verify(JoinEngine *join, const JoinSet *probing)
 {
 	uint32		n = join->search.index.ncandidates;
 
@@ -340,7 +340,7 @@ probe_verify(SetJoin *join, const JoinSet *probing)
 
 /* Prefetch for the next sets: keys, bitmaps and rows first, then buckets, then postings. */
 void
-probe_fetch_ahead(SetJoin *join, uint32 number)
+probe_fetch_ahead(JoinEngine *join, uint32 number)
 {
 	const InvertedIndex *index = &join->search.index;
 	const JoinSet *set = &join->search.sets[number];
@@ -352,12 +352,12 @@ probe_fetch_ahead(SetJoin *join, uint32 number)
 	rows_ahead_add(&join->ahead, join->areas, set[FETCH_FIRST].rows[SIDE_OUTER]);
 	set += FETCH_AHEAD;
 	if (index->shared)
-		setindex_fetch_matches(index, set->keys, set->nkeys,
-							   setjoin_indexed_keys(join, set), number);
+		inverted_index_fetch_matches(index, set->keys, set->nkeys,
+									 engine_indexed_keys(join, set), number);
 	else
-		setindex_fetch_places(index, set->keys, set->nkeys, setjoin_indexed_keys(join, set));
+		inverted_index_fetch_places(index, set->keys, set->nkeys, engine_indexed_keys(join, set));
 	set += FETCH_AHEAD;
-	setindex_fetch_buckets(index, set->keys, set->nkeys);
+	inverted_index_fetch_buckets(index, set->keys, set->nkeys);
 }
 
 /*
@@ -365,7 +365,7 @@ probe_fetch_ahead(SetJoin *join, uint32 number)
  * indexed sets, if it has rows of the probing side.
  */
 void
-probe_advance(SetJoin *join)
+probe_advance(JoinEngine *join)
 {
 	uint32		number = join->next;
 	const JoinSet *set = &join->search.sets[number];

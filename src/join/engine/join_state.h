@@ -91,14 +91,14 @@ typedef struct RowScan
 	uint32		set;
 } RowScan;
 
-struct SetJoin
+struct JoinEngine
 {
-	SetJoinParams params;
+	EngineParams params;
 	SearchPhase phase;
-	void		(*advance) (SetJoin *join); /* make the next probe, or go on
-											 * to the next phase */
+	void		(*advance) (JoinEngine *join);	/* make the next probe, or go
+												 * on to the next phase */
 	const Algorithm *algorithm;
-	Search		search;			/* the algorithm's view */
+	JoinSearch	search;			/* the algorithm's view */
 
 	/*
 	 * With a symmetric measure each set probes for the sets before it, of
@@ -134,7 +134,7 @@ struct SetJoin
 	Claims		claims;
 	FoundPairs	found;
 	RowReader	cursors[2];		/* of groups in a file */
-	RowScan		scans[2];		/* of setjoin_rows_next(), by side */
+	RowScan		scans[2];		/* of engine_rows_next(), by side */
 };
 
 /* The last side whose rows are stored. */
@@ -142,19 +142,19 @@ struct SetJoin
 	((join)->params.self_join ? SIDE_OUTER : SIDE_INNER)
 
 /* Note the number of bytes that are held. */
-extern void setjoin_account(SetJoin *join, size_t bytes);
+extern void engine_account(JoinEngine *join, size_t bytes);
 
 /* Initialize the arenas of values, keys and rows, in shared memory if there are areas. */
-extern void setjoin_init_arenas(SetJoin *join);
+extern void engine_init_arenas(JoinEngine *join);
 
 /* Bytes held now, or later if no more rows are added. */
-extern size_t setjoin_bytes_held(SetJoin *join);
+extern size_t engine_bytes_held(JoinEngine *join);
 
 /* Bytes of a buffer to read a file forward. */
-extern size_t setjoin_buffer(const SetJoin *join);
+extern size_t engine_buffer(const JoinEngine *join);
 
 /* Allocate room for the keys of the largest set. */
-extern void setjoin_make_room(SetJoin *join);
+extern void engine_make_room(JoinEngine *join);
 
 /* The shared place of a set before it is prepared; and whether this process has stored it. */
 #define SET_PLACE(set)	((SharedPointer) (uintptr_t) (set)->keys)
@@ -165,25 +165,25 @@ extern void setjoin_make_room(SetJoin *join);
  * An upper bound of the number of different features of the sets that this process has
  * stored, from a sample.
  */
-extern uint64 setjoin_different_features(SetJoin *join);
+extern uint64 engine_different_features(JoinEngine *join);
 
 /* Count the features of a distinct set, before any is prepared. */
-extern void setjoin_count(SetJoin *join, const uint64 *values, uint32 n);
+extern void engine_count(JoinEngine *join, const uint64 *values, uint32 n);
 
 /* Prefetch what preparing a set of these values reads first. */
-extern void setjoin_fetch_counters(SetJoin *join, const uint64 *values, uint32 n);
+extern void engine_fetch_counters(JoinEngine *join, const uint64 *values, uint32 n);
 
 /* Whether a set has rows on a side that is indexed. */
-extern bool setjoin_is_indexed(const SetJoin *join, const JoinSet *set);
+extern bool engine_is_indexed(const JoinEngine *join, const JoinSet *set);
 
 /* Make the keys of a set, to be indexed and to probe. */
-extern void setjoin_prepare(SetJoin *join, JoinSet *set);
+extern void engine_prepare(JoinEngine *join, JoinSet *set);
 
 /* Number of its keys that a prepared set has in the index. */
-extern uint32 setjoin_indexed_keys(SetJoin *join, const JoinSet *set);
+extern uint32 engine_indexed_keys(JoinEngine *join, const JoinSet *set);
 
 /* Estimated number of different keys of these postings; not too small. */
-extern uint64 setjoin_different_keys(SetJoin *join, uint64 npostings);
+extern uint64 engine_different_keys(JoinEngine *join, uint64 npostings);
 
 /* Sets probe the index of a chunk and are verified */
 
@@ -192,38 +192,38 @@ extern uint64 setjoin_different_keys(SetJoin *join, uint64 npostings);
 #define FETCHED_VALUES	6
 
 /* Begin to probe the index of join->search; the second creates that of a chunk first. */
-extern void probe_begin(SetJoin *join);
-extern void probe_begin_chunk(SetJoin *join);
-extern void probe_end_chunk(SetJoin *join);
+extern void probe_begin(JoinEngine *join);
+extern void probe_begin_chunk(JoinEngine *join);
+extern void probe_end_chunk(JoinEngine *join);
 
 /*
  * Whether this process makes the next probe.  All processes call it for the same probes
  * in the same order.
  */
-extern bool probe_is_claimed(SetJoin *join);
+extern bool probe_is_claimed(JoinEngine *join);
 
 /* Leave the candidates for a prepared set in the index; returns their number. */
-extern uint32 probe_index(SetJoin *join, const JoinSet *set);
+extern uint32 probe_index(JoinEngine *join, const JoinSet *set);
 
 /* Add the next set of the chunk to the index, unless all have been added at once. */
-extern void probe_add_next(SetJoin *join, const JoinSet *set);
+extern void probe_add_next(JoinEngine *join, const JoinSet *set);
 
 /* Verify the candidates of the last probe, and note matches. */
-extern void probe_verify(SetJoin *join, const JoinSet *probing);
+extern void probe_verify(JoinEngine *join, const JoinSet *probing);
 
 /* Note a match of two sets; or of a set, which has rows on both sides, with itself. */
-extern void probe_add_match(SetJoin *join, const JoinSet *indexed, const JoinSet *probing);
-extern void probe_add_itself(SetJoin *join, const JoinSet *set);
+extern void probe_add_match(JoinEngine *join, const JoinSet *indexed, const JoinSet *probing);
+extern void probe_add_itself(JoinEngine *join, const JoinSet *set);
 
 /* Prefetch for the probe of set `number` of the chunk and those after it. */
-extern void probe_fetch_ahead(SetJoin *join, uint32 number);
+extern void probe_fetch_ahead(JoinEngine *join, uint32 number);
 
 /* join->advance where all sets are in memory. */
-extern void probe_advance(SetJoin *join);
+extern void probe_advance(JoinEngine *join);
 
 /* Candidate i of the last probe; others after it are prefetched. */
 static inline const JoinSet *
-probe_candidate(const SetJoin *join, uint32 i)
+probe_candidate(const JoinEngine *join, uint32 i)
 {
 	const JoinSet *sets = join->search.sets;
 	const uint32 *candidates = join->search.index.candidates;

@@ -33,7 +33,7 @@
  * one or two postings each.  If keys are frequent, more buckets would be empty.
  */
 uint64
-setindex_buckets(uint64 npostings, uint64 nkeys)
+inverted_index_buckets(uint64 npostings, uint64 nkeys)
 {
 	uint64		n = MIN_BUCKETS;
 
@@ -52,24 +52,24 @@ setindex_buckets(uint64 npostings, uint64 nkeys)
 
 /* InvertedIndex.shift for that number of buckets. */
 int
-setindex_shift(uint64 nbuckets)
+inverted_index_shift(uint64 nbuckets)
 {
 	return 64 - pg_leftmost_one_pos64(nbuckets);
 }
 
 /* Bytes of the private part of an index for each process, if the index is shared. */
 size_t
-setindex_own_bytes(uint32 nsets)
+inverted_index_own_bytes(uint32 nsets)
 {
 	return nsets * (sizeof(Accumulator) + 2 * sizeof(uint32));
 }
 
 /* Bytes of an index of that size. */
 size_t
-setindex_bytes(uint32 nsets, uint64 npostings)
+inverted_index_bytes(uint32 nsets, uint64 npostings)
 {
-	return setindex_buckets(Min(npostings, PG_UINT32_MAX), npostings) * sizeof(Bucket) +
-		npostings * sizeof(Posting) + nsets * sizeof(SetNote) + setindex_own_bytes(nsets);
+	return inverted_index_buckets(Min(npostings, PG_UINT32_MAX), npostings) * sizeof(Bucket) +
+		npostings * sizeof(Posting) + nsets * sizeof(IndexedSet) + inverted_index_own_bytes(nsets);
 }
 
 static void *
@@ -96,35 +96,35 @@ make_own(InvertedIndex *index, const JoinSet *sets, uint32 nsets)
 
 /* Create an index over sets in the order of their sizes, without postings. */
 void
-setindex_create(InvertedIndex *index, const JoinSet *sets, uint32 nsets,
-				uint64 npostings, uint64 nkeys)
+inverted_index_create(InvertedIndex *index, const JoinSet *sets, uint32 nsets,
+					  uint64 npostings, uint64 nkeys)
 {
-	uint64		nbuckets = setindex_buckets(npostings, nkeys);
+	uint64		nbuckets = inverted_index_buckets(npostings, nkeys);
 
 	Assert(npostings <= PG_UINT32_MAX);
-	index->shift = setindex_shift(nbuckets);
+	index->shift = inverted_index_shift(nbuckets);
 	index->buckets = alloc_zeros(nbuckets * sizeof(Bucket));
 	index->postings = alloc_huge(npostings * sizeof(Posting));
-	index->notes = alloc_huge(nsets * sizeof(SetNote));
+	index->entries = alloc_huge(nsets * sizeof(IndexedSet));
 	index->npostings = npostings;
 	index->nadded = 0;
 	index->shared = false;
-	index->bytes = setindex_bytes(nsets, npostings);
+	index->bytes = inverted_index_bytes(nsets, npostings);
 	make_own(index, sets, nsets);
 }
 
 void
-setindex_attach(InvertedIndex *index, const JoinSet *sets, uint32 nsets)
+inverted_index_attach(InvertedIndex *index, const JoinSet *sets, uint32 nsets)
 {
 	Assert(index->buckets != NULL && index->postings != NULL);
 	index->nadded = nsets;
 	index->shared = true;
-	index->bytes = setindex_own_bytes(nsets);
+	index->bytes = inverted_index_own_bytes(nsets);
 	make_own(index, sets, nsets);
 }
 
 void
-setindex_free(InvertedIndex *index)
+inverted_index_free(InvertedIndex *index)
 {
 	if (index->buckets == NULL)
 		return;
@@ -132,7 +132,7 @@ setindex_free(InvertedIndex *index)
 	{
 		pfree(index->buckets);
 		pfree(index->postings);
-		pfree(index->notes);
+		pfree(index->entries);
 	}
 	pfree(index->accumulators);
 	pfree(index->sizes);
@@ -150,18 +150,18 @@ setindex_free(InvertedIndex *index)
  * postings and of different keys are estimates.
  */
 void
-setindex_create_growing(InvertedIndex *index, uint64 npostings, uint64 nkeys)
+inverted_index_create_growing(InvertedIndex *index, uint64 npostings, uint64 nkeys)
 {
-	uint64		nbuckets = setindex_buckets(Min(npostings, PG_UINT32_MAX), nkeys);
+	uint64		nbuckets = inverted_index_buckets(Min(npostings, PG_UINT32_MAX), nkeys);
 
 	memset(index, 0, sizeof(InvertedIndex));
 	index->growing = true;
-	index->shift = setindex_shift(nbuckets);
+	index->shift = inverted_index_shift(nbuckets);
 	index->buckets = alloc_zeros(nbuckets * sizeof(Bucket));
 	index->npostings = FIRST_POSTINGS;
 	index->postings = alloc_huge(index->npostings * sizeof(Posting));
 	index->max_sets = FIRST_SETS;
-	index->notes = alloc_huge(index->max_sets * sizeof(SetNote));
+	index->entries = alloc_huge(index->max_sets * sizeof(IndexedSet));
 	index->accumulators = alloc_zeros(index->max_sets * sizeof(Accumulator));
 	index->sizes = alloc_huge(index->max_sets * sizeof(uint32));
 	index->candidates = alloc_huge(index->max_sets * sizeof(uint32));
@@ -169,14 +169,14 @@ setindex_create_growing(InvertedIndex *index, uint64 npostings, uint64 nkeys)
 
 /* Allocate one more set of that size, which is added next. */
 void
-setindex_grow_for(InvertedIndex *index, uint32 size)
+inverted_index_grow_for(InvertedIndex *index, uint32 size)
 {
 	Assert(index->growing && index->nadded <= index->max_sets);
 	if (index->nadded == index->max_sets)
 	{
 		uint32		n = index->max_sets * 2;
 
-		index->notes = repalloc_huge(index->notes, n * sizeof(SetNote));
+		index->entries = repalloc_huge(index->entries, n * sizeof(IndexedSet));
 		index->accumulators = repalloc_huge(index->accumulators, n * sizeof(Accumulator));
 		memset(index->accumulators + index->max_sets, 0,
 			   index->max_sets * sizeof(Accumulator));
@@ -190,9 +190,9 @@ setindex_grow_for(InvertedIndex *index, uint32 size)
 
 /* Upper bound of the bytes of the index while it adds one more set of nkeys keys. */
 size_t
-setindex_bytes_with(const InvertedIndex *index, uint32 nkeys)
+inverted_index_bytes_with(const InvertedIndex *index, uint32 nkeys)
 {
-	size_t		a_set = sizeof(SetNote) + sizeof(Accumulator) + 2 * sizeof(uint32);
+	size_t		a_set = sizeof(IndexedSet) + sizeof(Accumulator) + 2 * sizeof(uint32);
 	uint64		postings = index->npostings;
 	uint64		sets = index->max_sets;
 
@@ -206,7 +206,7 @@ setindex_bytes_with(const InvertedIndex *index, uint32 nkeys)
 
 /* Move the postings of a full bucket to a place of twice the size. */
 void
-setindex_grow_bucket(InvertedIndex *index, Bucket *bucket)
+inverted_index_grow_bucket(InvertedIndex *index, Bucket *bucket)
 {
 	uint64		places = bucket->n == 0 ? 1 : 2 * (uint64) bucket->n;
 
@@ -230,19 +230,19 @@ setindex_grow_bucket(InvertedIndex *index, Bucket *bucket)
 
 /* Announce that a set will be added with these keys. */
 void
-setindex_count(InvertedIndex *index, const uint64 *keys, uint32 n)
+inverted_index_count(InvertedIndex *index, const uint64 *keys, uint32 n)
 {
-	setindex_fetch_buckets(index, keys, n);
+	inverted_index_fetch_buckets(index, keys, n);
 	for (uint32 i = 0; i < n; i++)
 	{
 		CHECK_EVERY(i);
-		setindex_bucket(index, keys[i])->n++;
+		inverted_index_bucket(index, keys[i])->n++;
 	}
 }
 
 /* Allocate the place of each bucket, when all sets have been announced. */
 void
-setindex_allocate(InvertedIndex *index)
+inverted_index_allocate(InvertedIndex *index)
 {
 	uint64		nbuckets = UINT64CONST(1) << (64 - index->shift);
 	uint32		start = 0;
@@ -260,40 +260,39 @@ setindex_allocate(InvertedIndex *index)
 
 /* Add the next set with these keys; the first one is at `position` in the set. */
 void
-setindex_add(InvertedIndex *index, const uint64 *keys, uint32 n, uint32 position)
+inverted_index_add(InvertedIndex *index, const uint64 *keys, uint32 n, uint32 position)
 {
 	for (uint32 i = 0; i < n; i++)
 	{
-		Posting    *posting = setindex_put(index, keys[i]);
+		Posting    *posting = inverted_index_put(index, keys[i]);
 
 		CHECK_EVERY(i);
 		posting->key = keys[i];
 		posting->set = index->nadded;
-		posting->position = position + i;
+		posting->payload.position = position + i;
 	}
 	if (n > 0)
-		index->notes[index->nadded].tail =
-			setindex_tail(keys, n, INDEXED_SIZE(index, index->nadded) - position);
+		index->entries[index->nadded].suffix =
+			suffix_bound(keys, n, INDEXED_SIZE(index, index->nadded) - position);
 	index->nadded++;
 }
 
 /*
- * Add a set whose postings have an image in place of key and position; its note has the second
- * one.
+ * Add a small set, whose postings are all like that one; its entry has the second bitmap.
  */
 void
-setindex_add_image(InvertedIndex *index, const uint64 *keys, uint32 n,
-				   const Posting *image, uint64 second)
+inverted_index_add_bitmap(InvertedIndex *index, const uint64 *keys, uint32 n,
+						  const Posting *small, uint64 second)
 {
 	for (uint32 i = 0; i < n; i++)
 	{
-		Posting    *posting = setindex_put(index, keys[i]);
+		Posting    *posting = inverted_index_put(index, keys[i]);
 
 		CHECK_EVERY(i);
-		*posting = *image;
+		*posting = *small;
 		posting->set = index->nadded;
 	}
-	index->notes[index->nadded].image = second;
+	index->entries[index->nadded].bitmap = second;
 	index->nadded++;
 }
 
@@ -322,7 +321,7 @@ first_from(const Posting *postings, uint32 n, uint32 set)
  * exponential search, as it is mostly close.
  */
 const Posting *
-setindex_from(const Posting *posting, const Posting *end, uint32 set)
+inverted_index_from(const Posting *posting, const Posting *end, uint32 set)
 {
 	size_t		step = 1;
 
@@ -336,7 +335,7 @@ setindex_from(const Posting *posting, const Posting *end, uint32 set)
 
 /* Note that sets below that size are too small; later sizes are not less. */
 void
-setindex_begin_at(InvertedIndex *index, uint64 size)
+inverted_index_begin_at(InvertedIndex *index, uint64 size)
 {
 	while (!index->growing && index->least < index->limit &&
 		   INDEXED_SIZE(index, index->least) < size)
@@ -348,7 +347,7 @@ setindex_begin_at(InvertedIndex *index, uint64 size)
 
 /* The first posting of a bucket whose set is not too small, or its end. */
 const Posting *
-setindex_not_small(const InvertedIndex *index, const Bucket *bucket)
+inverted_index_not_small(const InvertedIndex *index, const Bucket *bucket)
 {
 	const Posting *postings = &index->postings[bucket->start];
 
@@ -367,7 +366,7 @@ keep_answer(SizeCache *cache, uint32 other, uint32 size, uint32 answer)
 }
 
 uint32
-search_find_need(Search *search, uint32 indexed, uint32 probing)
+search_find_need(JoinSearch *search, uint32 indexed, uint32 probing)
 {
 	return keep_answer(&search->need, probing, indexed,
 					   measure_min_overlap(search->measure, indexed, probing,
@@ -375,7 +374,7 @@ search_find_need(Search *search, uint32 indexed, uint32 probing)
 }
 
 uint64
-search_find_least_overlap(Search *search, bool indexed, uint32 size)
+search_find_least_overlap(JoinSearch *search, bool indexed, uint32 size)
 {
 	Measure		measure = indexed ? search->measure : measure_commute(search->measure);
 	uint64		least = measure_least_overlap(measure, size, search->threshold);
@@ -392,7 +391,7 @@ prefix_of(uint32 size, uint64 need)
 }
 
 uint32
-search_find_indexed_prefix(Search *search, uint32 size)
+search_find_indexed_prefix(JoinSearch *search, uint32 size)
 {
 	double		t = search->threshold;
 	uint64		need;
@@ -405,7 +404,7 @@ search_find_indexed_prefix(Search *search, uint32 size)
 }
 
 uint32
-search_find_probing_prefix(Search *search, uint32 size)
+search_find_probing_prefix(JoinSearch *search, uint32 size)
 {
 	uint64		need = measure_least_overlap(measure_commute(search->measure),
 											 size, search->threshold);
@@ -414,7 +413,7 @@ search_find_probing_prefix(Search *search, uint32 size)
 }
 
 const MatchSizes *
-search_match_sizes(Search *search, uint32 size)
+search_match_sizes(JoinSearch *search, uint32 size)
 {
 	MatchSizes *sizes = &search->matches;
 
@@ -432,7 +431,7 @@ search_match_sizes(Search *search, uint32 size)
  * length, which are valid until the next call.
  */
 void
-search_order(Search *search, JoinSet *set, uint32 prefix)
+search_order(JoinSearch *search, JoinSet *set, uint32 prefix)
 {
 	uint32		dropped;
 

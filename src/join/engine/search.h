@@ -11,12 +11,72 @@
 
 /* An inverted index over the keys of a chunk of sets */
 
+/*
+ * What a posting says of its set besides the number.  An algorithm of sets has positions and,
+ * where bit SMALL_PAYLOAD is set, small sets; an algorithm of vectors has weights.
+ */
+typedef union PostingPayload
+{
+	uint32		position;		/* of the token in the set */
+	uint32		small;			/* SMALL_PAYLOAD | dropped elements << 16 |
+								 * size, of a set in order */
+	float		weight;			/* of the feature in the vector */
+} PostingPayload;
+
+#define SMALL_PAYLOAD	UINT32_C(0x80000000)
+
+/* The largest size of a small set. */
+#define MAX_SMALL		1023
+
 typedef struct Posting
 {
-	uint64		key;			/* the token */
+	union
+	{
+		uint64		key;		/* the token */
+		uint64		bitmap;		/* or, of a small set, its folded bitmap */
+	};
 	uint32		set;			/* number in the chunk */
-	uint32		position;		/* in the set; of a vector, its weight */
+	PostingPayload payload;
 } Posting;
+
+/* True if a posting of an algorithm of sets has a bitmap in place of the key. */
+static inline bool
+posting_is_small(const Posting *posting)
+{
+	return (posting->payload.small & SMALL_PAYLOAD) != 0;
+}
+
+/* The place of the token in its set, from 0. */
+static inline uint32
+posting_position(const Posting *posting)
+{
+	Assert(!posting_is_small(posting));
+	return posting->payload.position;
+}
+
+/* The size of a small set, and the number of elements that were dropped from it. */
+static inline uint32
+posting_size(const Posting *posting)
+{
+	Assert(posting_is_small(posting));
+	return posting->payload.small & 0xffff;
+}
+
+static inline uint32
+posting_dropped(const Posting *posting)
+{
+	Assert(posting_is_small(posting));
+	return (posting->payload.small & ~SMALL_PAYLOAD) >> 16;
+}
+
+/* Say that a posting is of a small set. */
+static inline void
+posting_set_small(Posting *posting, uint64 bitmap, uint32 size, uint32 dropped)
+{
+	Assert(dropped <= size && size <= MAX_SMALL);
+	posting->bitmap = bitmap;
+	posting->payload.small = SMALL_PAYLOAD | dropped << 16 | size;
+}
 
 typedef struct Bucket
 {
@@ -33,19 +93,19 @@ typedef struct Accumulator
 	uint32		need;			/* least overlap that reaches the threshold */
 } Accumulator;
 
-/* The rest of a set after its keys in the index. */
-typedef struct Tail
+/* The elements of a set after its keys in the index. */
+typedef struct SuffixBound
 {
 	uint32		last;			/* upper half of the last of these keys */
 	uint32		n;				/* elements after it */
-} Tail;
+} SuffixBound;
 
-/* A note of an indexed set beside its postings. */
-typedef union SetNote
+/* The entry of a set in the index, beside its postings. */
+typedef union IndexedSet
 {
-	Tail		tail;
-	uint64		image;			/* a second one, if its postings have an image */
-} SetNote;
+	SuffixBound suffix;			/* if its postings have keys */
+	uint64		bitmap;			/* the second one, if they have the first */
+} IndexedSet;
 
 #define PRUNED	UINT32_MAX		/* Accumulator.shared of a pruned candidate */
 
@@ -70,83 +130,83 @@ typedef struct InvertedIndex
 	uint32		max_sets;		/* then: sets that there is room for */
 	Accumulator *accumulators;	/* one a set, all zero between probes */
 	uint32	   *sizes;			/* size << 2 | sides, one a set */
-	SetNote    *notes;			/* one a set */
+	IndexedSet *entries;		/* one a set */
 	uint32	   *candidates;		/* of the current probe */
 	uint32		ncandidates;
 	size_t		bytes;
 } InvertedIndex;
 
 /*
- * The tail of a set that has n >= 1 keys in the index, with nelements elements from the
+ * The suffix of a set that has n >= 1 keys in the index, with nelements elements from the
  * first of these on.
  */
-static inline Tail
-setindex_tail(const uint64 *keys, uint32 n, uint32 nelements)
+static inline SuffixBound
+suffix_bound(const uint64 *keys, uint32 n, uint32 nelements)
 {
-	Tail		tail = {.last = keys[n - 1] >> 32,.n = nelements - n};
+	SuffixBound suffix = {.last = keys[n - 1] >> 32,.n = nelements - n};
 
-	return tail;
+	return suffix;
 }
 
 #define INDEXED_SIZE(index, set)	((index)->sizes[set] >> 2)
 #define INDEXED_SIDES(index, set)	((index)->sizes[set] & 3)
 
-extern uint64 setindex_buckets(uint64 npostings, uint64 nkeys);
-extern int	setindex_shift(uint64 nbuckets);
-extern size_t setindex_bytes(uint32 nsets, uint64 npostings);
-extern size_t setindex_own_bytes(uint32 nsets);
-extern void setindex_create(InvertedIndex *index, const JoinSet *sets,
-							uint32 nsets, uint64 npostings, uint64 nkeys);
+extern uint64 inverted_index_buckets(uint64 npostings, uint64 nkeys);
+extern int	inverted_index_shift(uint64 nbuckets);
+extern size_t inverted_index_bytes(uint32 nsets, uint64 npostings);
+extern size_t inverted_index_own_bytes(uint32 nsets);
+extern void inverted_index_create(InvertedIndex *index, const JoinSet *sets,
+								  uint32 nsets, uint64 npostings, uint64 nkeys);
 
 /*
  * Complete an index over the same sets that several processes read: the caller has set
- * buckets, shift, postings, npostings and notes, in shared memory.
+ * buckets, shift, postings, npostings and entries, in shared memory.
  */
-extern void setindex_attach(InvertedIndex *index, const JoinSet *sets, uint32 nsets);
-extern void setindex_free(InvertedIndex *index);
-extern void setindex_create_growing(InvertedIndex *index, uint64 npostings, uint64 nkeys);
-extern void setindex_grow_for(InvertedIndex *index, uint32 size);
-extern size_t setindex_bytes_with(const InvertedIndex *index, uint32 nkeys);
-extern void setindex_grow_bucket(InvertedIndex *index, Bucket *bucket);
-extern void setindex_count(InvertedIndex *index, const uint64 *keys, uint32 n);
-extern void setindex_allocate(InvertedIndex *index);
-extern void setindex_add(InvertedIndex *index, const uint64 *keys, uint32 n, uint32 position);
-extern void setindex_add_image(InvertedIndex *index, const uint64 *keys,
-							   uint32 n, const Posting *image, uint64 second);
-extern void setindex_begin_at(InvertedIndex *index, uint64 size);
-extern const Posting *setindex_not_small(const InvertedIndex *index, const Bucket *bucket);
-extern const Posting *setindex_from(const Posting *posting, const Posting *end, uint32 set);
+extern void inverted_index_attach(InvertedIndex *index, const JoinSet *sets, uint32 nsets);
+extern void inverted_index_free(InvertedIndex *index);
+extern void inverted_index_create_growing(InvertedIndex *index, uint64 npostings, uint64 nkeys);
+extern void inverted_index_grow_for(InvertedIndex *index, uint32 size);
+extern size_t inverted_index_bytes_with(const InvertedIndex *index, uint32 nkeys);
+extern void inverted_index_grow_bucket(InvertedIndex *index, Bucket *bucket);
+extern void inverted_index_count(InvertedIndex *index, const uint64 *keys, uint32 n);
+extern void inverted_index_allocate(InvertedIndex *index);
+extern void inverted_index_add(InvertedIndex *index, const uint64 *keys, uint32 n, uint32 position);
+extern void inverted_index_add_bitmap(InvertedIndex *index, const uint64 *keys,
+									  uint32 n, const Posting *small, uint64 second);
+extern void inverted_index_begin_at(InvertedIndex *index, uint64 size);
+extern const Posting *inverted_index_not_small(const InvertedIndex *index, const Bucket *bucket);
+extern const Posting *inverted_index_from(const Posting *posting, const Posting *end, uint32 set);
 
 static inline uint64
-setindex_hash(uint64 key)
+inverted_index_hash(uint64 key)
 {
 	return key * UINT64CONST(0xA24BAED4963EE407);
 }
 
 /* The bucket of a key. */
 static inline Bucket *
-setindex_bucket(const InvertedIndex *index, uint64 key)
+inverted_index_bucket(const InvertedIndex *index, uint64 key)
 {
-	return &index->buckets[setindex_hash(key) >> index->shift];
+	return &index->buckets[inverted_index_hash(key) >> index->shift];
 }
 
 /* The tag of a key, one bit: most absent keys are found by it without reading postings. */
 static inline uint32
-setindex_tag(const InvertedIndex *index, uint64 key)
+inverted_index_tag(const InvertedIndex *index, uint64 key)
 {
-	return UINT32_C(1) << (setindex_hash(key) >> (index->shift - 5) & 31);
+	return UINT32_C(1) << (inverted_index_hash(key) >> (index->shift - 5) & 31);
 }
 
 /* The place of the next posting of a key, which was counted. */
 static inline Posting *
-setindex_put(InvertedIndex *index, uint64 key)
+inverted_index_put(InvertedIndex *index, uint64 key)
 {
-	Bucket	   *bucket = setindex_bucket(index, key);
+	Bucket	   *bucket = inverted_index_bucket(index, key);
 
 	/* places of a bucket that grows are none, one, two, four and so on */
 	if (index->growing && (bucket->n & (bucket->n - 1)) == 0)
-		setindex_grow_bucket(index, bucket);
-	bucket->tags |= setindex_tag(index, key);
+		inverted_index_grow_bucket(index, bucket);
+	bucket->tags |= inverted_index_tag(index, key);
 	bucket->set = index->nadded;
 	return &index->postings[bucket->start + bucket->n++];
 }
@@ -157,8 +217,8 @@ setindex_put(InvertedIndex *index, uint64 key)
  * list with nothing left, no posting is read.
  */
 static inline const Posting *
-setindex_list(const InvertedIndex *index, Bucket *bucket, const Posting **end,
-			  uint64 *removed)
+inverted_index_list(const InvertedIndex *index, Bucket *bucket, const Posting **end,
+					uint64 *removed)
 {
 	const Posting *posting = &index->postings[bucket->start];
 	uint32		small = bucket->n;
@@ -178,21 +238,21 @@ setindex_list(const InvertedIndex *index, Bucket *bucket, const Posting **end,
  * nindexed keys, the places of the next postings.
  */
 static inline void
-setindex_fetch_buckets(const InvertedIndex *index, const uint64 *keys, uint32 n)
+inverted_index_fetch_buckets(const InvertedIndex *index, const uint64 *keys, uint32 n)
 {
 	for (uint32 i = 0; i < n; i++)
-		__builtin_prefetch(setindex_bucket(index, keys[i]), 1);
+		__builtin_prefetch(inverted_index_bucket(index, keys[i]), 1);
 }
 
 static inline void
-setindex_fetch_places(const InvertedIndex *index, const uint64 *keys, uint32 n,
-					  uint32 nindexed)
+inverted_index_fetch_places(const InvertedIndex *index, const uint64 *keys, uint32 n,
+							uint32 nindexed)
 {
 	for (uint32 i = 0; i < n; i++)
 	{
-		const Bucket *bucket = setindex_bucket(index, keys[i]);
+		const Bucket *bucket = inverted_index_bucket(index, keys[i]);
 
-		if ((bucket->tags & setindex_tag(index, keys[i])) != 0 && bucket->set >= index->least)
+		if ((bucket->tags & inverted_index_tag(index, keys[i])) != 0 && bucket->set >= index->least)
 			__builtin_prefetch(&index->postings[bucket->start]);
 		if (i < nindexed)
 			__builtin_prefetch(&index->postings[bucket->start + bucket->n], 1);
@@ -209,7 +269,7 @@ setindex_fetch_places(const InvertedIndex *index, const uint64 *keys, uint32 n,
 
 /* Note one more posting with that tag in a bucket. */
 static inline void
-setindex_add_tag(Bucket *bucket, uint32 tag)
+inverted_index_add_tag(Bucket *bucket, uint32 tag)
 {
 	uint32		bit = UINT32_C(1) << tag;
 
@@ -221,10 +281,10 @@ setindex_add_tag(Bucket *bucket, uint32 tag)
  * than the set that probes.
  */
 static inline bool
-setindex_may_have(const InvertedIndex *index, const Bucket *bucket, uint64 key,
-				  bool own, uint32 limit)
+inverted_index_may_have(const InvertedIndex *index, const Bucket *bucket, uint64 key,
+						bool own, uint32 limit)
 {
-	uint32		tag = setindex_hash(key) >> (index->shift - 5) & (SHARED_TAGS - 1);
+	uint32		tag = inverted_index_hash(key) >> (index->shift - 5) & (SHARED_TAGS - 1);
 
 	return (bucket->tags >> (own ? AGAIN_SHIFT : 0) >> tag & 1) != 0 && bucket->set < limit;
 }
@@ -236,28 +296,28 @@ setindex_may_have(const InvertedIndex *index, const Bucket *bucket, uint64 key,
  * indexed by this key.
  */
 static inline const Posting *
-setindex_matches(const InvertedIndex *index, uint64 key, bool own, const Posting **end)
+inverted_index_matches(const InvertedIndex *index, uint64 key, bool own, const Posting **end)
 {
-	const Bucket *bucket = setindex_bucket(index, key);
+	const Bucket *bucket = inverted_index_bucket(index, key);
 
 	*end = index->postings;
-	if (!setindex_may_have(index, bucket, key, own, index->limit))
+	if (!inverted_index_may_have(index, bucket, key, own, index->limit))
 		return *end;
 	*end += bucket->start + bucket->n;
-	return bucket->set < index->least ? setindex_not_small(index, bucket) :
+	return bucket->set < index->least ? inverted_index_not_small(index, bucket) :
 		&index->postings[bucket->start];
 }
 
 /* Prefetch postings of such buckets, for a set with `own` of the keys in the index. */
 static inline void
-setindex_fetch_matches(const InvertedIndex *index, const uint64 *keys,
-					   uint32 n, uint32 own, uint32 limit)
+inverted_index_fetch_matches(const InvertedIndex *index, const uint64 *keys,
+							 uint32 n, uint32 own, uint32 limit)
 {
 	for (uint32 i = 0; i < n; i++)
 	{
-		const Bucket *bucket = setindex_bucket(index, keys[i]);
+		const Bucket *bucket = inverted_index_bucket(index, keys[i]);
 
-		if (!setindex_may_have(index, bucket, keys[i], i < own, limit))
+		if (!inverted_index_may_have(index, bucket, keys[i], i < own, limit))
 			continue;
 		__builtin_prefetch(&index->postings[bucket->start]);
 		if (bucket->n > 1)
@@ -296,7 +356,7 @@ typedef struct SizeCache
 #define SIZE_KEY(other, size)	((uint64) (other) << 32 | (size))
 #define SIZE_SLOT(other, size)	(((size) + (uint32) (other) * 37) % SIZE_CACHE)
 
-typedef struct Search
+typedef struct JoinSearch
 {
 	/* of the join */
 	Measure		measure;		/* of an indexed set and a probing set */
@@ -331,8 +391,8 @@ typedef struct Search
 	SizeCache	least;			/* overlap with any set, by size */
 	SizeCache	need;			/* overlap by match's size */
 	MatchSizes	matches;		/* of sets that probe */
-	SetJoinStats stats;
-} Search;
+	EngineStats stats;
+} JoinSearch;
 
 /*
  * The interface by which algorithms find and verify candidates.  The sets of a chunk are
@@ -350,49 +410,50 @@ typedef struct Algorithm
 	bool		symmetric;		/* the condition is symmetric, whatever the
 								 * measure */
 	bool		sized;			/* the measure bounds the sizes of matches */
-	bool		index_sharable; /* reads a shared index, by setindex_matches() */
+	bool		index_sharable; /* reads a shared index, by
+								 * inverted_index_matches() */
 
 	/*
 	 * Upper bounds of the keys that a set will have in the index, and in all,
 	 * to estimate memory.
 	 */
-	uint32		(*max_indexed) (Search *search, const JoinSet *set);
-	uint32		(*max_keys) (Search *search, const JoinSet *set);
+	uint32		(*max_indexed) (JoinSearch *search, const JoinSet *set);
+	uint32		(*max_keys) (JoinSearch *search, const JoinSet *set);
 
 	/*
 	 * Note a distinct set, before any is prepared.  NULL: its values are
 	 * features, which are counted if they are ordered.
 	 */
-	void		(*count) (Search *search, const uint64 *values, uint32 n);
+	void		(*count) (JoinSearch *search, const uint64 *values, uint32 n);
 
 	/*
 	 * Make the keys of a set, to be indexed, to probe, or both; valid until
 	 * the next call.
 	 */
-	void		(*prepare) (Search *search, JoinSet *set, bool indexed, bool probing);
+	void		(*prepare) (JoinSearch *search, JoinSet *set, bool indexed, bool probing);
 
 	/* Number of its first keys that a prepared set has in the index. */
-	uint32		(*indexed_keys) (Search *search, const JoinSet *set);
+	uint32		(*indexed_keys) (JoinSearch *search, const JoinSet *set);
 
 	/*
-	 * Make the image that the postings of a set have in place of key and
-	 * position, and a second one for its note; false if they have none. NULL:
-	 * none have.
+	 * Compute the bitmaps by which small sets are filtered: the first in a
+	 * posting, the second for the set's entry.  False if the set is too
+	 * large.  NULL: all sets are.
 	 */
-	bool		(*image) (Search *search, const JoinSet *set, Posting *posting,
-						  uint64 *second);
+	bool		(*bitmaps) (JoinSearch *search, const JoinSet *set, Posting *posting,
+							uint64 *second);
 
 	/*
 	 * Add the next set to the index, by its first n keys; n = 0: no set
-	 * probes for it.  NULL: the engine adds keys or images.
+	 * probes for it.  NULL: the engine adds keys or bitmaps.
 	 */
-	void		(*add) (Search *search, const JoinSet *set, uint32 n);
+	void		(*add) (JoinSearch *search, const JoinSet *set, uint32 n);
 
 	/*
 	 * Leave the distinct candidates for a set in the index, among sets that
 	 * have rows on one of those sides.
 	 */
-	void		(*probe) (Search *search, const JoinSet *set, uint32 sides);
+	void		(*probe) (JoinSearch *search, const JoinSet *set, uint32 sides);
 
 	/*
 	 * Add the features, or the keys of a sketch, of a set of the side that is
@@ -400,34 +461,34 @@ typedef struct Algorithm
 	 * whether a set of the other side, indexed or not, may be near one of
 	 * these.
 	 */
-	bool		(*announce) (Search *search, FeatureFilter *filter,
+	bool		(*announce) (JoinSearch *search, FeatureFilter *filter,
 							 const uint64 *values, uint32 n);
-	bool		(*may_have_match) (Search *search, const FeatureFilter *filter,
+	bool		(*may_have_match) (JoinSearch *search, const FeatureFilter *filter,
 								   const uint64 *values, uint32 n, bool indexed);
 
 	/* Free the state of a chunk. NULL: there is none. */
-	void		(*end_chunk) (Search *search);
+	void		(*end_chunk) (JoinSearch *search);
 
 	/* Whether the sets are near. */
-	bool		(*verify) (Search *search, const JoinSet *indexed, const JoinSet *probing);
+	bool		(*verify) (JoinSearch *search, const JoinSet *indexed, const JoinSet *probing);
 
 	/*
 	 * verify in two steps, for sets with only keys and bitmaps in memory:
 	 * first by these, then by the values.  NULL: candidates are found by
 	 * whole sets only.
 	 */
-	bool		(*may_match) (Search *search, const JoinSet *indexed, const JoinSet *probing);
-	bool		(*compare) (Search *search, const JoinSet *indexed, const JoinSet *probing);
+	bool		(*may_match) (JoinSearch *search, const JoinSet *indexed, const JoinSet *probing);
+	bool		(*compare) (JoinSearch *search, const JoinSet *indexed, const JoinSet *probing);
 
 	/* Whether a set is near itself. NULL: each is. */
-	bool		(*reflexive) (Search *search, const JoinSet *set);
+	bool		(*reflexive) (JoinSearch *search, const JoinSet *set);
 } Algorithm;
 
 /* Answers that search_need() and the others below have not cached. */
-extern uint32 search_find_need(Search *search, uint32 indexed, uint32 probing);
-extern uint64 search_find_least_overlap(Search *search, bool indexed, uint32 size);
-extern uint32 search_find_indexed_prefix(Search *search, uint32 size);
-extern uint32 search_find_probing_prefix(Search *search, uint32 size);
+extern uint32 search_find_need(JoinSearch *search, uint32 indexed, uint32 probing);
+extern uint64 search_find_least_overlap(JoinSearch *search, bool indexed, uint32 size);
+extern uint32 search_find_indexed_prefix(JoinSearch *search, uint32 size);
+extern uint32 search_find_probing_prefix(JoinSearch *search, uint32 size);
 
 /* Whether the cache has the answer for that size. */
 static inline bool
@@ -438,7 +499,7 @@ size_is_cached(const SizeCache *cache, uint32 other, uint32 size)
 
 /* The least overlap with which sets of these sizes reach the threshold. */
 static inline uint32
-search_need(Search *search, uint32 indexed, uint32 probing)
+search_need(JoinSearch *search, uint32 indexed, uint32 probing)
 {
 	if (size_is_cached(&search->need, probing, indexed))
 		return search->need.answer[SIZE_SLOT(probing, indexed)];
@@ -450,7 +511,7 @@ search_need(Search *search, uint32 indexed, uint32 probing)
  * can be none.
  */
 static inline uint64
-search_least_overlap(Search *search, bool indexed, uint32 size)
+search_least_overlap(JoinSearch *search, bool indexed, uint32 size)
 {
 	if (size_is_cached(&search->least, indexed, size))
 		return search->least.answer[SIZE_SLOT(indexed, size)];
@@ -462,7 +523,7 @@ search_least_overlap(Search *search, bool indexed, uint32 size)
  * measure only sets of at least its size probe for it, and larger ones need a greater overlap.
  */
 static inline uint32
-search_indexed_prefix(Search *search, uint32 size)
+search_indexed_prefix(JoinSearch *search, uint32 size)
 {
 	if (size_is_cached(&search->indexed_prefix, 0, size))
 		return search->indexed_prefix.answer[SIZE_SLOT(0, size)];
@@ -471,7 +532,7 @@ search_indexed_prefix(Search *search, uint32 size)
 
 /* Number of its rarest elements by which a set of that size probes. */
 static inline uint32
-search_probing_prefix(Search *search, uint32 size)
+search_probing_prefix(JoinSearch *search, uint32 size)
 {
 	if (size_is_cached(&search->probing_prefix, 0, size))
 		return search->probing_prefix.answer[SIZE_SLOT(0, size)];
@@ -480,7 +541,7 @@ search_probing_prefix(Search *search, uint32 size)
 
 /* The first set of the component of a set in the index; shortens links. */
 static inline uint32
-search_component(const Search *search, uint32 set)
+search_component(const JoinSearch *search, uint32 set)
 {
 	uint32	   *links = search->components;
 
@@ -494,18 +555,18 @@ search_component(const Search *search, uint32 set)
  * or `end`.
  */
 static inline const Posting *
-search_pass_own(const Search *search, const Posting *posting, const Posting *end)
+search_pass_own(const JoinSearch *search, const Posting *posting, const Posting *end)
 {
 	if (search->components == NULL)
 		return posting;
 	while (posting < end && search_component(search, posting->set) == search->component)
-		posting = setindex_from(posting, end, search->run_ends[posting->set]);
+		posting = inverted_index_from(posting, end, search->run_ends[posting->set]);
 	return posting;
 }
 
 /* Sizes that an indexed set may have if one of that size probes. */
-extern const MatchSizes *search_match_sizes(Search *search, uint32 size);
+extern const MatchSizes *search_match_sizes(JoinSearch *search, uint32 size);
 
-extern void search_order(Search *search, JoinSet *set, uint32 prefix);
+extern void search_order(JoinSearch *search, JoinSet *set, uint32 prefix);
 
 #endif							/* NEARDUP_SEARCH_H */

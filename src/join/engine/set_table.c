@@ -32,7 +32,7 @@
 #define MIN_ELEMENTS		16
 
 #define BITMAP_MULTIPLIER	UINT64CONST(0xC2B2AE3D27D4EB4F)
-#define IMAGE_MULTIPLIER	UINT64CONST(0x9FB21C651E98DF25)
+#define SECOND_MULTIPLIER	UINT64CONST(0x9FB21C651E98DF25)
 
 /* Words that are compared before the result is checked. */
 #define WORDS_AT_ONCE	32
@@ -101,22 +101,22 @@ folded_word(const uint64 *bitmap, uint32 i, uint32 n, uint32 fold)
 }
 
 uint64
-bitmap_image(const JoinSet *set)
+bitmap_folded(const JoinSet *set)
 {
 	return folded_word(bitmap_of(set), 0, 1, bitmap_words(set->size));
 }
 
 uint64
-values_image(const JoinSet *set)
+bitmap_second(const JoinSet *set)
 {
-	uint64		image = 0;
+	uint64		bitmap = 0;
 
 	for (uint32 i = 0; i < set->nvalues; i++)
 	{
 		CHECK_EVERY(i);
-		image ^= UINT64CONST(1) << (set->values[i] * IMAGE_MULTIPLIER >> 58);
+		bitmap ^= UINT64CONST(1) << (set->values[i] * SECOND_MULTIPLIER >> 58);
 	}
-	return image;
+	return bitmap;
 }
 
 bool

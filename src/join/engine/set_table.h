@@ -68,8 +68,8 @@ extern void bitmap_make(JoinSet *set);
  * The bitmap folded to 64 bits, which can be compared with that of any other set; and
  * another such word, by another hash of the values that are left.
  */
-extern uint64 bitmap_image(const JoinSet *set);
-extern uint64 values_image(const JoinSet *set);
+extern uint64 bitmap_folded(const JoinSet *set);
+extern uint64 bitmap_second(const JoinSet *set);
 
 /* False if the bitmaps prove that the sets share fewer than `need` elements. */
 extern bool bitmaps_allow(const JoinSet *a, const JoinSet *b, uint32 need);

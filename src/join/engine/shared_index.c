@@ -205,7 +205,7 @@ shared_counts_attach(SharedCounts *shared, SharedAreas *areas, TokenCounters *co
  * buckets are counted beforehand, so that each process knows where to write, and postings of a
  * share are in the order of the sets.  Then each share is put in the order of its buckets.
  *
- * All sets are in such an index before the first one probes; see setindex_matches().
+ * All sets are in such an index before the first one probes; see inverted_index_matches().
  */
 
 /* Bits of the number of a share. */
@@ -240,7 +240,7 @@ typedef struct Share
 } Share;
 
 static inline void *
-at(const SetJoin *join, SharedPointer pointer)
+at(const JoinEngine *join, SharedPointer pointer)
 {
 	return shared_at(join->areas, pointer);
 }
@@ -250,12 +250,12 @@ at(const SetJoin *join, SharedPointer pointer)
  * memory takes time.
  */
 void
-shared_index_allocate(SetJoin *join, int part)
+shared_index_allocate(JoinEngine *join, int part)
 {
 	SharedIndex *shared = &join->params.shared->index;
 	uint64		npostings = pg_atomic_read_u64(&shared->npostings);
-	uint64		nbuckets = setindex_buckets(npostings,
-											setjoin_different_keys(join, npostings));
+	uint64		nbuckets = inverted_index_buckets(npostings,
+												  engine_different_keys(join, npostings));
 	bool		has_room = SharedPointerIsValid(shared->room) &&
 	npostings * sizeof(Posting) <= shared->room_bytes;
 
@@ -269,7 +269,7 @@ shared_index_allocate(SetJoin *join, int part)
 				shared_alloc(join->areas, npostings * sizeof(Posting), &shared->postings);
 			break;
 		case 1:
-			shared->shift = setindex_shift(nbuckets);
+			shared->shift = inverted_index_shift(nbuckets);
 			if (!has_room && nbuckets * sizeof(Bucket) <= shared->room_bytes)
 				shared->buckets = shared->room;
 			else
@@ -279,7 +279,7 @@ shared_index_allocate(SetJoin *join, int part)
 			shared_alloc(join->areas, npostings * sizeof(uint32), &shared->places);
 			break;
 		case 3:
-			shared_alloc(join->areas, join->search.nsets * sizeof(SetNote), &shared->notes);
+			shared_alloc(join->areas, join->search.nsets * sizeof(IndexedSet), &shared->entries);
 			break;
 		default:
 			break;
@@ -288,14 +288,14 @@ shared_index_allocate(SetJoin *join, int part)
 
 /* The first set of a share. */
 static uint32
-share_start(const SetJoin *join, int share)
+share_start(const JoinEngine *join, int share)
 {
 	return (uint64) join->search.nsets * share / INDEX_SHARES;
 }
 
 /* A set of a share that ends at `end`; keys of later sets are prefetched. */
 static const JoinSet *
-share_set(const SetJoin *join, uint32 number, uint32 end)
+share_set(const JoinEngine *join, uint32 number, uint32 end)
 {
 	const JoinSet *set = &join->search.sets[number];
 
@@ -311,24 +311,24 @@ share_set(const SetJoin *join, uint32 number, uint32 end)
 static inline int
 bucket_share(uint64 key)
 {
-	return setindex_hash(key) >> (64 - SHARE_BITS);
+	return inverted_index_hash(key) >> (64 - SHARE_BITS);
 }
 
 void
-shared_index_count(SetJoin *join, int share)
+shared_index_count(JoinEngine *join, int share)
 {
 	SharedIndex *shared = &join->params.shared->index;
 	uint32		npostings[INDEX_SHARES] = {0};
 	uint32		end = share_start(join, share + 1);
-	SetNote    *notes;
+	IndexedSet *entries;
 
 	if (!SharedPointerIsValid(shared->buckets))
 		return;
-	notes = at(join, shared->notes);
+	entries = at(join, shared->entries);
 	for (uint32 number = share_start(join, share); number < end; number++)
 	{
 		const JoinSet *set = share_set(join, number, end);
-		uint32		n = setjoin_indexed_keys(join, set);
+		uint32		n = engine_indexed_keys(join, set);
 
 		for (uint32 i = 0; i < n; i++)
 		{
@@ -336,7 +336,7 @@ shared_index_count(SetJoin *join, int share)
 			npostings[bucket_share(set->keys[i])]++;
 		}
 		if (n > 0)
-			notes[number].tail = setindex_tail(set->keys, n, set->nvalues);
+			entries[number].suffix = suffix_bound(set->keys, n, set->nvalues);
 	}
 	for (int i = 0; i < INDEX_SHARES; i++)
 		shared->tally[i][share] = npostings[i];
@@ -345,11 +345,11 @@ shared_index_count(SetJoin *join, int share)
 /* The state of distributing the postings of a share of the sets. */
 typedef struct Distributor
 {
-	SetJoin    *join;
+	JoinEngine *join;
 	int			shift;			/* as in InvertedIndex */
 	Posting    *postings;
 	uint32	   *places;
-	SetNote    *notes;
+	IndexedSet *entries;
 	uint32		next[INDEX_SHARES]; /* place of the next one, by share */
 } Distributor;
 
@@ -361,11 +361,11 @@ distribute_keys(Distributor *distributor, uint32 number, const JoinSet *set, uin
 	uint32		mask = (UINT64CONST(1) << (64 - distributor->shift - SHARE_BITS + 5)) - 1;
 	Posting		posting = {.set = number};
 	uint64		second;
-	bool		image = n > 0 && algorithm->image != NULL &&
-	algorithm->image(&distributor->join->search, set, &posting, &second);
+	bool		small = n > 0 && algorithm->bitmaps != NULL &&
+	algorithm->bitmaps(&distributor->join->search, set, &posting, &second);
 
-	if (image)
-		distributor->notes[number].image = second;
+	if (small)
+		distributor->entries[number].bitmap = second;
 
 	for (uint32 i = 0; i < n; i++)
 	{
@@ -373,20 +373,20 @@ distribute_keys(Distributor *distributor, uint32 number, const JoinSet *set, uin
 		uint32		to = distributor->next[bucket_share(key)]++;
 
 		CHECK_EVERY(i);
-		if (!image)
+		if (!small)
 		{
 			posting.key = key;
-			posting.position = set->size - set->nvalues + i;
+			posting.payload.position = set->size - set->nvalues + i;
 		}
 		distributor->postings[to] = posting;
 		__builtin_prefetch(&distributor->postings[to + POSTINGS_AHEAD], 1);
 		__builtin_prefetch(&distributor->places[to + PLACES_AHEAD], 1);
-		distributor->places[to] = (setindex_hash(key) >> (distributor->shift - 5)) & mask;
+		distributor->places[to] = (inverted_index_hash(key) >> (distributor->shift - 5)) & mask;
 	}
 }
 
 void
-shared_index_distribute(SetJoin *join, int share)
+shared_index_distribute(JoinEngine *join, int share)
 {
 	SharedIndex *shared = &join->params.shared->index;
 	Distributor distributor = {.join = join,.shift = shared->shift};
@@ -397,7 +397,7 @@ shared_index_distribute(SetJoin *join, int share)
 		return;
 	distributor.postings = at(join, shared->postings);
 	distributor.places = at(join, shared->places);
-	distributor.notes = at(join, shared->notes);
+	distributor.entries = at(join, shared->entries);
 	for (int i = 0; i < INDEX_SHARES; i++)
 		for (int j = 0; j < INDEX_SHARES; j++)
 		{
@@ -409,7 +409,7 @@ shared_index_distribute(SetJoin *join, int share)
 	{
 		const JoinSet *set = share_set(join, number, end);
 
-		distribute_keys(&distributor, number, set, setjoin_indexed_keys(join, set));
+		distribute_keys(&distributor, number, set, engine_indexed_keys(join, set));
 	}
 }
 
@@ -435,7 +435,7 @@ allocate_buckets(const Share *share)
 }
 
 void
-shared_index_order(SetJoin *join, int number)
+shared_index_order(JoinEngine *join, int number)
 {
 	SharedIndex *shared = &join->params.shared->index;
 	Share		share = {.start = 0};
@@ -463,14 +463,14 @@ shared_index_order(SetJoin *join, int number)
 		CHECK_EVERY(i);
 		if (bucket->n == 0)
 			bucket->set = copy[i].set;
-		setindex_add_tag(bucket, PLACE_TAG(share.places[i]));
+		inverted_index_add_tag(bucket, PLACE_TAG(share.places[i]));
 		share.postings[bucket->start + bucket->n++] = copy[i];
 	}
 	pfree(copy);
 }
 
 bool
-shared_index_attach(SetJoin *join)
+shared_index_attach(JoinEngine *join)
 {
 	SharedIndex *shared = &join->params.shared->index;
 	InvertedIndex *index = &join->search.index;
@@ -481,7 +481,7 @@ shared_index_attach(SetJoin *join)
 	index->shift = shared->shift;
 	index->postings = at(join, shared->postings);
 	index->npostings = pg_atomic_read_u64(&shared->npostings);
-	index->notes = at(join, shared->notes);
-	setindex_attach(index, join->search.sets, join->search.nsets);
+	index->entries = at(join, shared->entries);
+	inverted_index_attach(index, join->search.sets, join->search.nsets);
 	return true;
 }

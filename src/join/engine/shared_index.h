@@ -63,7 +63,7 @@ typedef struct SharedIndex
 	SharedPointer buckets;		/* invalid: none is made together */
 	SharedPointer postings;
 	SharedPointer places;		/* of each posting, until it is ordered */
-	SharedPointer notes;		/* of all sets, as in InvertedIndex */
+	SharedPointer entries;		/* of all sets, as in InvertedIndex */
 	uint32		tally[INDEX_SHARES][INDEX_SHARES];	/* postings by share of
 													 * the buckets, then of
 													 * the sets */
@@ -71,14 +71,14 @@ typedef struct SharedIndex
 
 /*
  * When all sets are prepared: allocate a part of the memory; count the postings of a share of
- * the sets, and note their tails; distribute them; put a share of the buckets in order.
+ * the sets, and note their suffixes; distribute them; put a share of the buckets in order.
  */
-extern void shared_index_allocate(SetJoin *join, int part);
-extern void shared_index_count(SetJoin *join, int share);
-extern void shared_index_distribute(SetJoin *join, int share);
-extern void shared_index_order(SetJoin *join, int share);
+extern void shared_index_allocate(JoinEngine *join, int part);
+extern void shared_index_count(JoinEngine *join, int share);
+extern void shared_index_distribute(JoinEngine *join, int share);
+extern void shared_index_order(JoinEngine *join, int share);
 
 /* Use the index in this process; false if none is made together. */
-extern bool shared_index_attach(SetJoin *join);
+extern bool shared_index_attach(JoinEngine *join);
 
 #endif							/* NEARDUP_SHARED_INDEX_H */

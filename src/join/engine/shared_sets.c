@@ -70,13 +70,13 @@ mark_of(const SharedSetsPart *part, SetKey key)
 }
 
 static SharedSetsPart *
-own_part(const SetJoin *join)
+own_part(const JoinEngine *join)
 {
 	return &join->params.shared->parts[join->params.part];
 }
 
 static inline void *
-at(const SetJoin *join, SharedPointer pointer)
+at(const JoinEngine *join, SharedPointer pointer)
 {
 	return shared_at(join->areas, pointer);
 }
@@ -113,7 +113,7 @@ shared_sets_init(SharedSets *shared, int nparts)
 }
 
 bool
-setjoin_sharable(const Algorithm *algorithm)
+engine_sharable(const Algorithm *algorithm)
 {
 	return algorithm->count == NULL && !algorithm->weighted;
 }
@@ -124,7 +124,7 @@ setjoin_sharable(const Algorithm *algorithm)
  * that wait.
  */
 size_t
-shared_bytes_held(SetJoin *join)
+shared_bytes_held(JoinEngine *join)
 {
 	SharedSets *shared = join->params.shared;
 	SharedSetsPart *own = own_part(join);
@@ -144,12 +144,12 @@ shared_bytes_held(SetJoin *join)
 	}
 	if (nsets > PG_UINT32_MAX)
 		return SIZE_MAX / 2;
-	index = setindex_bytes(nsets, npostings) - setindex_own_bytes(nsets) +
+	index = inverted_index_bytes(nsets, npostings) - inverted_index_own_bytes(nsets) +
 		npostings * sizeof(uint32);
 	return join->areas->bytes + settable_bytes(&join->table) +
 		join->table.nsets * (sizeof(SharedSet) + 2 * sizeof(uint32) +
 							 2 * MARKS_A_SET / BITS_PER_BYTE) +
-		nsets * sizeof(JoinSet) + setindex_own_bytes(nsets) +
+		nsets * sizeof(JoinSet) + inverted_index_own_bytes(nsets) +
 		index / Max(BarrierParticipants(&shared->barrier), 1) +
 		(join->algorithm->ordered ?
 		 Min(nfeatures * 2 * sizeof(uint16), join->params.memory / 8) : 0) +
@@ -157,7 +157,7 @@ shared_bytes_held(SetJoin *join)
 }
 
 void
-shared_publish_totals(SetJoin *join)
+shared_publish_totals(JoinEngine *join)
 {
 	SharedSetsPart *part = own_part(join);
 
@@ -167,7 +167,7 @@ shared_publish_totals(SetJoin *join)
 }
 
 void
-shared_publish(SetJoin *join)
+shared_publish(JoinEngine *join)
 {
 	SharedSetsPart *part = own_part(join);
 	SetTable   *table = &join->table;
@@ -214,11 +214,11 @@ shared_publish(SetJoin *join)
 	}
 	shared_publish_totals(join);
 	if (join->algorithm->ordered)
-		part->different = setjoin_different_features(join);
+		part->different = engine_different_features(join);
 }
 
 static void
-return_list(SetJoin *join, JoinSide side, const JoinSet *set, const Row *link,
+return_list(JoinEngine *join, JoinSide side, const JoinSet *set, const Row *link,
 			RowCallback take, void *arg)
 {
 	for (const Row *row = row_at(join->areas, link); row != NULL;
@@ -231,7 +231,7 @@ return_list(SetJoin *join, JoinSide side, const JoinSet *set, const Row *link,
 }
 
 void
-shared_return_rows(SetJoin *join, RowCallback take, void *arg)
+shared_return_rows(JoinEngine *join, RowCallback take, void *arg)
 {
 	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
 	{
@@ -245,14 +245,14 @@ shared_return_rows(SetJoin *join, RowCallback take, void *arg)
 /* The steps */
 
 static inline Row *
-row_of(const SetJoin *join, uint64 link)
+row_of(const JoinEngine *join, uint64 link)
 {
 	return row_at(join->areas, (const Row *) (uintptr_t) link);
 }
 
 /* The last row of a set, whose rows are links by JoinSide, on a side where it has rows. */
 static Row *
-last_row(const SetJoin *join, const uint64 *rows, JoinSide side)
+last_row(const JoinEngine *join, const uint64 *rows, JoinSide side)
 {
 	Row		   *last;
 
@@ -272,7 +272,7 @@ last_row(const SetJoin *join, const uint64 *rows, JoinSide side)
  * so, too.
  */
 static void
-prepend_rows(const SetJoin *join, pg_atomic_uint64 *links, const uint64 *rows)
+prepend_rows(const JoinEngine *join, pg_atomic_uint64 *links, const uint64 *rows)
 {
 	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
 	{
@@ -290,7 +290,7 @@ prepend_rows(const SetJoin *join, pg_atomic_uint64 *links, const uint64 *rows)
 
 /* The set of another process whose values are those of a set of this one. */
 static inline SharedSet *
-owner_of(const SetJoin *join, const JoinSet *set)
+owner_of(const JoinEngine *join, const JoinSet *set)
 {
 	const SharedSets *shared = join->params.shared;
 	SharedSet  *sets = at(join, shared->parts[POINTER_AREA(SET_PLACE(set))].sets);
@@ -301,7 +301,7 @@ owner_of(const SetJoin *join, const JoinSet *set)
 
 /* Link the rows of sets whose values another process has stored to the sets of that process. */
 static void
-reassign_rows(SetJoin *join)
+reassign_rows(JoinEngine *join)
 {
 	const JoinSet *sets = join->table.sets;
 	uint32		nborrowed = join->borrowed == NULL ? 0 : join->table.nsets - join->totals.nstored;
@@ -326,7 +326,7 @@ reassign_rows(SetJoin *join)
 
 /* Whether a process other than number `part` has a mark for the key, and so may have the set. */
 static bool
-others_have_mark(const SetJoin *join, int part, SetKey key)
+others_have_mark(const JoinEngine *join, int part, SetKey key)
 {
 	const SharedSets *shared = join->params.shared;
 
@@ -348,7 +348,7 @@ others_have_mark(const SetJoin *join, int part, SetKey key)
 
 /* List the sets of one process that others may have, by share. */
 static void
-list_suspects(SetJoin *join, int number)
+list_suspects(JoinEngine *join, int number)
 {
 	SharedSetsPart *part = &join->params.shared->parts[number];
 	const SharedSet *sets;
@@ -390,7 +390,7 @@ list_suspects(SetJoin *join, int number)
 
 /* Prefetch some of the next n sets. */
 static void
-fetch_ahead(const SetJoin *join, SharedSet *sets, const uint32 *numbers, uint32 n)
+fetch_ahead(const JoinEngine *join, SharedSet *sets, const uint32 *numbers, uint32 n)
 {
 	if (n > FETCH_SET)
 		__builtin_prefetch(&sets[numbers[FETCH_SET]], 1);
@@ -406,7 +406,7 @@ fetch_ahead(const SetJoin *join, SharedSet *sets, const uint32 *numbers, uint32 
 
 /* Collapse the sets of one process in a share; `kept` are the sets of the table. */
 static void
-collapse_part(SetJoin *join, int share, const SharedSetsPart *part,
+collapse_part(JoinEngine *join, int share, const SharedSetsPart *part,
 			  SetTable *table, SharedSet **kept)
 {
 	SharedSet  *sets = at(join, part->sets);
@@ -440,7 +440,7 @@ collapse_part(SetJoin *join, int share, const SharedSetsPart *part,
 
 /* STEP_COLLAPSE: collapse identical sets of a share. */
 static void
-collapse_sets(SetJoin *join, int share)
+collapse_sets(JoinEngine *join, int share)
 {
 	SharedSets *shared = join->params.shared;
 	uint64		most = 0;
@@ -460,8 +460,8 @@ collapse_sets(SetJoin *join, int share)
 
 /* Claim shares of a step, and do it. */
 static void
-do_shares(SetJoin *join, SharedStep step, uint32 nshares,
-		  void (*work) (SetJoin *join, int share))
+do_shares(JoinEngine *join, SharedStep step, uint32 nshares,
+		  void (*work) (JoinEngine *join, int share))
 {
 	pg_atomic_uint32 *taken = &join->params.shared->taken[step];
 	uint32		share;
@@ -474,10 +474,10 @@ do_shares(SetJoin *join, SharedStep step, uint32 nshares,
  * Claim runs of sets for a step, and do it; those of this process come first, as their memory
  * is mapped.
  */
-typedef void (*RunCallback) (SetJoin *join, SharedSet *sets, uint32 n, void *arg);
+typedef void (*RunCallback) (JoinEngine *join, SharedSet *sets, uint32 n, void *arg);
 
 static void
-do_runs(SetJoin *join, SharedStep step, RunCallback work, void *arg)
+do_runs(JoinEngine *join, SharedStep step, RunCallback work, void *arg)
 {
 	SharedSets *shared = join->params.shared;
 
@@ -493,14 +493,14 @@ do_runs(SetJoin *join, SharedStep step, RunCallback work, void *arg)
 }
 
 static inline uint64 *
-shared_values(const SetJoin *join, const SharedSet *set)
+shared_values(const JoinEngine *join, const SharedSet *set)
 {
 	return set_values(at(join, set->place), SETKEY_SIZE(set->key));
 }
 
 /* The shape of the shared counters until they are folded. */
 static TokenCounters
-counters_of_all(const SetJoin *join)
+counters_of_all(const JoinEngine *join)
 {
 	const SharedSets *shared = join->params.shared;
 	TokenCounters counters = join->search.counters;
@@ -514,7 +514,7 @@ counters_of_all(const SetJoin *join)
 
 /* STEP_COUNT */
 static void
-count_run(SetJoin *join, SharedSet *sets, uint32 n, void *counting)
+count_run(JoinEngine *join, SharedSet *sets, uint32 n, void *counting)
 {
 	for (uint32 i = 0; i < n; i++)
 	{
@@ -527,7 +527,7 @@ count_run(SetJoin *join, SharedSet *sets, uint32 n, void *counting)
 
 /* Prepare a set in its place. Returns its number of postings. */
 static uint32
-prepare_set(SetJoin *join, SharedSet *shared)
+prepare_set(JoinEngine *join, SharedSet *shared)
 {
 	JoinSet		set = {.key = shared->key};
 	uint64	   *keys;
@@ -537,7 +537,7 @@ prepare_set(SetJoin *join, SharedSet *shared)
 	/* algorithms check on which sides there are rows, but read none */
 	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
 		set.rows[side] = (Row *) (uintptr_t) pg_atomic_read_u64(&shared->rows[side]);
-	setjoin_prepare(join, &set);
+	engine_prepare(join, &set);
 	shared->nvalues = set.nvalues;
 	shared->nkeys = set.nkeys;
 	keys = set.values + set.nvalues;
@@ -546,12 +546,12 @@ prepare_set(SetJoin *join, SharedSet *shared)
 	else
 		keys = arena_alloc_shared(&join->keys, sizeof(uint64) * set.nkeys, &shared->keys);
 	memcpy(keys, set.keys, sizeof(uint64) * set.nkeys);
-	return setjoin_indexed_keys(join, &set);
+	return engine_indexed_keys(join, &set);
 }
 
 /* STEP_PREPARE */
 static void
-prepare_run(SetJoin *join, SharedSet *sets, uint32 n, void *arg)
+prepare_run(JoinEngine *join, SharedSet *sets, uint32 n, void *arg)
 {
 	uint64		npostings = 0;
 
@@ -561,7 +561,7 @@ prepare_run(SetJoin *join, SharedSet *sets, uint32 n, void *arg)
 
 		CHECK_FOR_INTERRUPTS();
 		if (SharedPointerIsValid(next->place))
-			setjoin_fetch_counters(join, shared_values(join, next), SETKEY_SIZE(next->key));
+			engine_fetch_counters(join, shared_values(join, next), SETKEY_SIZE(next->key));
 		if (SharedPointerIsValid(sets[i].place))
 			npostings += prepare_set(join, &sets[i]);
 	}
@@ -569,7 +569,7 @@ prepare_run(SetJoin *join, SharedSet *sets, uint32 n, void *arg)
 }
 
 static void
-do_step(SetJoin *join, SharedStep step)
+do_step(JoinEngine *join, SharedStep step)
 {
 	SharedSets *shared = join->params.shared;
 	TokenCounters shape;
@@ -615,7 +615,7 @@ do_step(SetJoin *join, SharedStep step)
 }
 
 void
-shared_sets_prepare(SetJoin *join)
+shared_sets_prepare(JoinEngine *join)
 {
 	SharedSets *shared = join->params.shared;
 	Barrier    *barrier = &shared->barrier;
@@ -629,7 +629,7 @@ shared_sets_prepare(SetJoin *join)
 	for (int i = 0; i < shared->nparts; i++)
 		join->search.max_features = Max(join->search.max_features,
 										shared->parts[i].max_features);
-	setjoin_make_room(join);
+	engine_make_room(join);
 	prepend_rows(join, shared->empty, empty);
 	reassign_rows(join);
 
@@ -659,7 +659,7 @@ shared_sets_prepare(SetJoin *join)
 
 /* The first place of each size in the array of all sets. */
 static uint32 *
-size_starts(SetJoin *join)
+size_starts(JoinEngine *join)
 {
 	const SharedSets *shared = join->params.shared;
 	size_t		nsizes = (size_t) join->search.max_features + 1;
@@ -690,7 +690,7 @@ size_starts(SetJoin *join)
 
 /* A set as algorithms see it. */
 static void
-gather_set(SetJoin *join, SharedSet *shared, uint32 number)
+gather_set(JoinEngine *join, SharedSet *shared, uint32 number)
 {
 	JoinSet    *set = &join->search.sets[number];
 
@@ -709,7 +709,7 @@ gather_set(SetJoin *join, SharedSet *shared, uint32 number)
 }
 
 void
-shared_gather(SetJoin *join)
+shared_gather(JoinEngine *join)
 {
 	SharedSets *shared = join->params.shared;
 	uint32	   *starts;

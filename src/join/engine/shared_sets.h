@@ -84,18 +84,18 @@ typedef struct SharedSets
 extern size_t shared_sets_bytes(int nparts);
 extern void shared_sets_init(SharedSets *shared, int nparts);
 
-/* For engine.c: see setjoin_publish(), setjoin_return_rows(), setjoin_share(). */
-extern void shared_publish(SetJoin *join);
-extern void shared_return_rows(SetJoin *join, RowCallback callback, void *arg);
-extern void shared_sets_prepare(SetJoin *join);
+/* For engine.c: see engine_publish(), engine_return_rows(), engine_share(). */
+extern void shared_publish(JoinEngine *join);
+extern void shared_return_rows(JoinEngine *join, RowCallback callback, void *arg);
+extern void shared_sets_prepare(JoinEngine *join);
 
 /* Publish the numbers of rows and sets that this process has added. */
-extern void shared_publish_totals(SetJoin *join);
+extern void shared_publish_totals(JoinEngine *join);
 
 /* Bytes that this process holds, and will hold if no process adds any more rows. */
-extern size_t shared_bytes_held(SetJoin *join);
+extern size_t shared_bytes_held(JoinEngine *join);
 
 /* Create this process's array of all prepared sets, in order of size. */
-extern void shared_gather(SetJoin *join);
+extern void shared_gather(JoinEngine *join);
 
 #endif							/* NEARDUP_SHARED_SETS_H */

@@ -41,14 +41,14 @@ spill_shares_init(SpillShares *shares)
 
 /* The part of a process. */
 static SpillPart *
-part_of(SetJoin *join, int part)
+part_of(JoinEngine *join, int part)
 {
 	return join->params.shared == NULL ? &join->spill->part :
 		&join->params.shared->parts[part].spill;
 }
 
 static const SpillStore *
-store_of(const SetJoin *join)
+store_of(const JoinEngine *join)
 {
 	return &join->spill->file.runs.store;
 }
@@ -61,7 +61,7 @@ store_of(const SetJoin *join)
  * element, in which they mostly agree, come before the hash.
  */
 static SetKey
-ordered_key(const SetJoin *join, SetKey key, const uint64 *values)
+ordered_key(const JoinEngine *join, SetKey key, const uint64 *values)
 {
 	uint64		mask = (UINT64CONST(1) << SETKEY_HASH_BITS) - (UINT64CONST(1) << OWN_HASH_BITS);
 
@@ -71,7 +71,7 @@ ordered_key(const SetJoin *join, SetKey key, const uint64 *values)
 }
 
 void
-spill_add(SetJoin *join, JoinSide side, SetKey key, const uint64 *values,
+spill_add(JoinEngine *join, JoinSide side, SetKey key, const uint64 *values,
 		  const void *row, uint32 rowno, uint32 len)
 {
 	SetRuns    *runs = &join->spill->file.runs;
@@ -89,7 +89,7 @@ spill_add(SetJoin *join, JoinSide side, SetKey key, const uint64 *values,
  * Returns the values if they are still to be written.
  */
 static const uint64 *
-write_rows(SetJoin *join, JoinSide side, SetKey key, const uint64 *values, const Row *link)
+write_rows(JoinEngine *join, JoinSide side, SetKey key, const uint64 *values, const Row *link)
 {
 	for (const Row *row = row_at(join->areas, link); row != NULL;
 		 row = row_at(join->areas, row->next))
@@ -104,7 +104,7 @@ write_rows(SetJoin *join, JoinSide side, SetKey key, const uint64 *values, const
 
 /* Write the sets that are in memory, and their rows. */
 static void
-write_table(SetJoin *join)
+write_table(JoinEngine *join)
 {
 	SetTable   *table = &join->table;
 	SetKey		none = {0, 0};
@@ -129,7 +129,7 @@ write_table(SetJoin *join)
 }
 
 void
-spill_begin(SetJoin *join)
+spill_begin(JoinEngine *join)
 {
 	Spill	   *spill = join->spill = palloc0(sizeof(Spill));
 	SharedSets *shared = join->params.shared;
@@ -155,9 +155,9 @@ spill_begin(SetJoin *join)
 	}
 	spill->by_keys = join->algorithm->compare != NULL;
 	/* the sets in memory, and what is pending while they are written */
-	setjoin_account(join, join->values.bytes + join->rows[SIDE_OUTER].bytes +
-					join->rows[SIDE_INNER].bytes + join->filter.bytes +
-					settable_bytes(&join->table) + memory / 100 * FIRST_SHARE);
+	engine_account(join, join->values.bytes + join->rows[SIDE_OUTER].bytes +
+				   join->rows[SIDE_INNER].bytes + join->filter.bytes +
+				   settable_bytes(&join->table) + memory / 100 * FIRST_SHARE);
 	setruns_create(&spill->file.runs, memory / 100 * PENDING_SHARE, &store);
 	setruns_limit(&spill->file.runs, memory / 100 * FIRST_SHARE);
 	write_table(join);
@@ -169,13 +169,13 @@ spill_begin(SetJoin *join)
 		arena_reset(&join->values);
 		setruns_limit(&spill->file.runs, SIZE_MAX);
 	}
-	setjoin_account(join, memory / 100 * PENDING_SHARE);
+	engine_account(join, memory / 100 * PENDING_SHARE);
 }
 
 /* Publishing and merging */
 
 void
-spill_publish(SetJoin *join)
+spill_publish(JoinEngine *join)
 {
 	SpillPart  *part = part_of(join, join->params.part);
 
@@ -187,7 +187,7 @@ spill_publish(SetJoin *join)
 
 /* Import the runs of all processes, and add up their counts. */
 static void
-import_runs(SetJoin *join)
+import_runs(JoinEngine *join)
 {
 	join->totals.nfeatures = 0;
 	join->search.stats.sets = 0;
@@ -211,7 +211,7 @@ import_runs(SetJoin *join)
  * a counter, the fewer candidates there are.
  */
 static size_t
-counters_memory(const SetJoin *join)
+counters_memory(const JoinEngine *join)
 {
 	return join->params.memory / (join->spill->by_keys ? 4 : 8);
 }
@@ -220,24 +220,24 @@ counters_memory(const SetJoin *join)
 static void
 count_merged(void *arg, const uint64 *values, uint32 n)
 {
-	SetJoin    *join = arg;
+	JoinEngine *join = arg;
 
 	if (join->spill->counting != NULL)
 		shared_counts_add(join->spill->counting, values, n);
 	else if (join->algorithm->ordered)
-		setjoin_count(join, values, n);
+		engine_count(join, values, n);
 }
 
 /* Claim and merge shares, and count their features. */
 void
-spill_merge(SetJoin *join)
+spill_merge(JoinEngine *join)
 {
 	Spill	   *spill = join->spill;
 	TokenCounters *counters = &join->search.counters;
 	uint32		share;
 
 	import_runs(join);
-	setjoin_make_room(join);
+	engine_make_room(join);
 	if (join->algorithm->ordered && join->params.shared == NULL)
 		counters_create(counters, join->totals.nfeatures, counters_memory(join));
 	setfile_create(&spill->file, LAST_SIDE(join) + 1, join->search.max_features);
@@ -264,7 +264,7 @@ spill_merge(SetJoin *join)
 
 /* Shrink the counters of all processes, when all shares are merged. */
 void
-spill_fold(SetJoin *join)
+spill_fold(JoinEngine *join)
 {
 	TokenCounters counters = join->search.counters;
 
@@ -276,7 +276,7 @@ spill_fold(SetJoin *join)
 
 /* Attach to the counters of all sets. */
 static void
-use_counters(SetJoin *join)
+use_counters(JoinEngine *join)
 {
 	TokenCounters *counters = &join->search.counters;
 
@@ -290,13 +290,13 @@ use_counters(SetJoin *join)
  * processes, which claim probes in their order.
  */
 static void
-begin_reading(SetJoin *join)
+begin_reading(JoinEngine *join)
 {
 	SetFile    *file = &join->spill->file;
 	size_t		max_group = join->params.memory / 16;
 
 	/* deferred candidates are read from many places of the files */
-	size_t		buffer = join->spill->by_keys ? BLCKSZ : setjoin_buffer(join);
+	size_t		buffer = join->spill->by_keys ? BLCKSZ : engine_buffer(join);
 	size_t		values;
 
 	if (join->params.shared != NULL)
@@ -316,7 +316,7 @@ begin_reading(SetJoin *join)
 /* Keys */
 
 void
-spill_write_keys(SetJoin *join)
+spill_write_keys(JoinEngine *join)
 {
 	Spill	   *spill = join->spill;
 	SetFile    *file = &spill->file;
@@ -356,7 +356,7 @@ spill_write_keys(SetJoin *join)
 /* The end */
 
 void
-spill_return_rows(SetJoin *join, RowCallback callback, void *arg)
+spill_return_rows(JoinEngine *join, RowCallback callback, void *arg)
 {
 	SetRuns    *runs = &join->spill->file.runs;
 	uint64	   *values = palloc_extended(sizeof(uint64) * Max(join->search.max_features, 1),
@@ -383,7 +383,7 @@ spill_return_rows(SetJoin *join, RowCallback callback, void *arg)
 }
 
 void
-spill_end(SetJoin *join)
+spill_end(JoinEngine *join)
 {
 	Spill	   *spill = join->spill;
 

@@ -51,10 +51,10 @@ typedef struct Spill
 extern void spill_shares_init(SpillShares *shares);
 
 /* Go to disk: write all sets in memory, and free them unless they are shared. */
-extern void spill_begin(SetJoin *join);
+extern void spill_begin(JoinEngine *join);
 
 /* Add a row and its set; a row without features has the key zero. */
-extern void spill_add(SetJoin *join, JoinSide side, SetKey key, const uint64 *values,
+extern void spill_add(JoinEngine *join, JoinSide side, SetKey key, const uint64 *values,
 					  const void *row, uint32 rowno, uint32 len);
 
 /*
@@ -62,25 +62,25 @@ extern void spill_add(SetJoin *join, JoinSide side, SetKey key, const uint64 *va
  * merge shares; shrink the counters, by one of several processes; write the keys of shares of
  * the sets, if by_keys.  Then the sets can be read.
  */
-extern void spill_publish(SetJoin *join);
-extern void spill_merge(SetJoin *join);
-extern void spill_fold(SetJoin *join);
-extern void spill_write_keys(SetJoin *join);
+extern void spill_publish(JoinEngine *join);
+extern void spill_merge(JoinEngine *join);
+extern void spill_fold(JoinEngine *join);
+extern void spill_write_keys(JoinEngine *join);
 
 /* Emit all rows that this process has added, with their sets. */
-extern void spill_return_rows(SetJoin *join, RowCallback callback, void *arg);
+extern void spill_return_rows(JoinEngine *join, RowCallback callback, void *arg);
 
-extern void spill_end(SetJoin *join);
+extern void spill_end(JoinEngine *join);
 
 /* disk_search.c: the search, by chunks of sets or of their keys */
 
 /* Create the state of the search; `fixed` bytes of the join's memory are used otherwise. */
-extern void chunks_create(SetJoin *join, size_t fixed);
+extern void chunks_create(JoinEngine *join, size_t fixed);
 
 /* Write the keys of a prepared set. */
 extern void keys_write(SpillFile *file, const JoinSet *set);
 
 /* All keys are written: begin the search. */
-extern void disk_search_begin(SetJoin *join);
+extern void disk_search_begin(JoinEngine *join);
 
 #endif							/* NEARDUP_SPILL_H */

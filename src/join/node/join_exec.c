@@ -322,12 +322,12 @@ next_groups(SimilarityJoinState *state)
 {
 	RowGroup	outer;
 
-	if (!setjoin_next(state->engine, &outer, &state->scan.inner_group))
+	if (!engine_next(state->engine, &outer, &state->scan.inner_group))
 		return false;
 	rows_begin(state->engine, SIDE_OUTER, outer, &state->scan.outer);
 	state->scan.one_group = outer == state->scan.inner_group;
 	state->scan.nouter = 0;
-	state->scan.inner_stays = setjoin_inner_stays(state->engine);
+	state->scan.inner_stays = engine_inner_stays(state->engine);
 	if (!state->scan.inner_stays)
 		state->scan.inner_rows.tried = state->scan.inner_rows.copied = false;
 	if (needs_one(state))
@@ -479,14 +479,14 @@ passes(SimilarityJoinState *state, const InnerRow *inner)
 			return false;
 		exchanged = true;
 	}
-	if (!state->conditions.evaluates && !state->refused)
+	if (!state->conditions.evaluates && !state->incomparable)
 		return true;
 	show_row(state, SIDE_INNER, inner->row);
 	/* in a self-join rows of both sides have the same columns */
 	econtext->ecxt_outertuple = state->sides[exchanged ? SIDE_INNER : SIDE_OUTER].slot;
 	econtext->ecxt_innertuple = state->sides[exchanged ? SIDE_OUTER : SIDE_INNER].slot;
 	ResetExprContext(econtext);
-	if (unlikely(state->refused) && ExecQual(state->conditions.before, econtext))
+	if (unlikely(state->incomparable) && ExecQual(state->conditions.before, econtext))
 		specs_refuse(state);
 	return ExecQual(state->conditions.filter, econtext);
 }
@@ -561,7 +561,7 @@ next_unmatched(SimilarityJoinState *state)
 	const JoinRow *row;
 	uint32		rowno;
 
-	while ((row = setjoin_rows_next(state->engine, SIDE_OUTER, &rowno)) != NULL)
+	while ((row = engine_rows_next(state->engine, SIDE_OUTER, &rowno)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (is_matched(state, rowno))
@@ -595,7 +595,7 @@ next_phase(SimilarityJoinState *state)
 	else if (state->phase == JOIN_PAIRS && keeps_unmatched(state) &&
 			 join_shared_end_probes(state))
 	{
-		setjoin_rows(state->engine, SIDE_OUTER);
+		engine_rows(state->engine, SIDE_OUTER);
 		state->phase = JOIN_UNMATCHED;
 	}
 	else

@@ -46,7 +46,7 @@ explain_removed(const char *label, uint64 count, ExplainState *es)
 }
 
 static void
-explain_counters(const SimilarityJoinState *state, const SetJoinStats *stats,
+explain_counters(const SimilarityJoinState *state, const EngineStats *stats,
 				 ExplainState *es)
 {
 	explain_removed("Rows Removed by Join Filter", state->nfiltered + stats->alone, es);
@@ -74,7 +74,7 @@ similarity_join_explain(CustomScanState *node, List *ancestors, ExplainState *es
 {
 	SimilarityJoinState *state = (SimilarityJoinState *) node;
 	CustomScan *scan = (CustomScan *) node->ss.ps.plan;
-	SetJoinStats stats = similarity_join_stats(state);
+	EngineStats stats = similarity_join_stats(state);
 
 	ExplainPropertyText("Join Type", join_types[state->type], es);
 	explain_expression(node, ancestors, es, "Similarity Cond",
@@ -87,8 +87,8 @@ similarity_join_explain(CustomScanState *node, List *ancestors, ExplainState *es
 		ExplainPropertyBool("Self-Join", state->self_join, es);
 	/* of the run, or else for sets: sketches have their own */
 	ExplainPropertyText("Algorithm", stats.algorithm != NULL ? stats.algorithm :
-						chosen_algorithm(neardup_join_algorithm, KIND_SETS,
-										 state->near.measure)->name, es);
+						selected_algorithm(neardup_join_algorithm, KIND_SETS,
+										   state->near.measure)->name, es);
 	if (es->analyze && node->ss.ps.instrument)
 		explain_counters(state, &stats, es);
 }

@@ -182,11 +182,11 @@ typedef struct SimilarityJoinState
 
 	MemoryContext context;		/* of the engine; reset by a rescan */
 	struct JoinSpecs *specs;	/* of the signatures that were read */
-	SetJoin    *engine;			/* for rows of one spec at a time; NULL: none
+	JoinEngine *engine;			/* for rows of one spec at a time; NULL: none
 								 * yet */
-	SetJoinParams *division;	/* what its processes share; NULL: there is
+	EngineParams *division;		/* what its processes share; NULL: there is
 								 * only this one */
-	bool		refused;		/* comparing its signatures is an error */
+	bool		incomparable;	/* comparing its signatures is an error */
 	uint8	   *matched;		/* one bit an outer row of the engine */
 	pg_atomic_uint32 *shared_matched;	/* instead, where processes divide the
 										 * engine's probes */
@@ -200,7 +200,7 @@ typedef struct SimilarityJoinState
 
 	uint64		nfiltered;		/* pairs that the filter removed */
 	uint64		nremoved;		/* rows that the qual removed */
-	SetJoinStats stats;			/* of engines that have ended */
+	EngineStats stats;			/* of engines that have ended */
 	bool		stats_gathered; /* final, of all processes */
 
 	bool		inner_whole;	/* other processes have other outer rows and
@@ -278,7 +278,7 @@ extern bool join_read(SimilarityJoinState *state);
 /* Prepare the first pair of the next spec; false if there is none for this process. */
 extern bool join_next_spec(SimilarityJoinState *state);
 
-/* join_specs.c: rows enter the engine, those of one spec at a time */
+/* specs.c: rows enter the engine, those of one spec at a time */
 
 /* Begin the first engine, without specs, in place of an older one; and end. */
 extern void specs_begin(SimilarityJoinState *state);
@@ -316,7 +316,7 @@ extern void specs_warn(const SimilarityJoinState *state);
 extern void specs_refuse(const SimilarityJoinState *state);
 
 /* Counters of all engines so far. */
-extern SetJoinStats similarity_join_stats(const SimilarityJoinState *state);
+extern EngineStats similarity_join_stats(const SimilarityJoinState *state);
 
 /* join_shared.c: callbacks of CustomExecMethods, and what join_read.c needs */
 extern Size join_shared_estimate(CustomScanState *node, ParallelContext *pcxt);

@@ -319,9 +319,9 @@ kept_share(PlannerInfo *root, const CustomPath *cpath, Path *side, Expr *key,
 
 	Assert(pairs >= 0);
 	if (shares_sets(cpath) || path_private(cpath, PATH_SELF) ||
-		!feature_filter_pays(side_rows(cpath, other), side_rows(cpath, side)) ||
+		!feature_filter_is_worthwhile(side_rows(cpath, other), side_rows(cpath, side)) ||
 		(numbers != NULL && (numbers->query_keys == 0 ||
-							 !feature_filter_tells(numbers->query_keys))))
+							 !feature_filter_is_selective(numbers->query_keys))))
 		return 1;
 	return Min(pairs * CANDIDATES_PER_PAIR / Max(side_rows(cpath, side), 1), 1);
 }

@@ -221,8 +221,8 @@ build_engine(SimilarityJoinState *state)
 		return false;
 	if (state->shared_matched == NULL)
 		state->matched = MemoryContextAllocZero(state->context,
-												setjoin_outer_rows(state->engine) / 8 + 1);
-	setjoin_build(state->engine, join_shared_probes(state));
+												engine_outer_rows(state->engine) / 8 + 1);
+	engine_build(state->engine, join_shared_probes(state));
 	return true;
 }
 
@@ -247,8 +247,8 @@ read_sides(SimilarityJoinState *state, bool any_threshold)
 	specs_end_side(state);
 	/* from now on rows without a match may be dropped */
 	if (specs_number(state) == 1 &&
-		feature_filter_pays(setjoin_rows_added(state->engine, first), rows[OTHER_SIDE(first)]))
-		setjoin_filter(state->engine);
+		feature_filter_is_worthwhile(engine_rows_added(state->engine, first), rows[OTHER_SIDE(first)]))
+		engine_filter_by_added(state->engine);
 	any_signature = specs_number(state) > 0;
 	if (any_signature || (first == SIDE_INNER && keeps_unmatched(state)))
 		read_side(state, OTHER_SIDE(first), any_threshold && any_signature);

@@ -57,7 +57,7 @@ part_number(void)
 typedef struct PartCounts
 {
 	bool		counted;		/* the rest is set */
-	SetJoinStats stats;
+	EngineStats stats;
 	char		algorithm[32];	/* stats.algorithm, which may lie elsewhere in
 								 * another process */
 	uint64		nfiltered;
@@ -94,13 +94,13 @@ counts_end(JoinCounts *counts)
 static void
 add_part(SimilarityJoinState *state, const PartCounts *part)
 {
-	SetJoinStats *sum = &state->stats;
-	SetJoinStats before = *sum;
+	EngineStats *sum = &state->stats;
+	EngineStats before = *sum;
 
 	if (!part->counted)
 		return;
 	pg_read_barrier();
-	setjoin_stats_add(sum, &part->stats);
+	engine_stats_add(sum, &part->stats);
 	sum->batches = Max(before.batches, part->stats.batches);
 	if (!state->inner_whole)
 	{
@@ -311,12 +311,12 @@ void
 join_shared_divide(SimilarityJoinState *state)
 {
 	SharedJoin *shared = state->shared;
-	SetJoinParams *params;
+	EngineParams *params;
 
 	state->division = NULL;
 	if (shared == NULL)
 		return;
-	params = MemoryContextAllocZero(state->context, sizeof(SetJoinParams));
+	params = MemoryContextAllocZero(state->context, sizeof(EngineParams));
 	params->secret = shared->secret;
 	params->shared = shared_sets(shared);
 	params->areas = state->areas;
@@ -335,7 +335,7 @@ begin_from_files(SimilarityJoinState *state)
 {
 	const char *secret = state->division->secret;
 
-	memset(state->division, 0, sizeof(SetJoinParams));
+	memset(state->division, 0, sizeof(EngineParams));
 	state->division->secret = secret;
 	state->to_files = true;
 	specs_begin(state);
@@ -403,7 +403,7 @@ go_to_files(SimilarityJoinState *state)
 	pg_atomic_write_u32(&sets->fallback, TO_ROWS);
 	for (int side = SIDE_OUTER; side <= LAST_READ_SIDE(state); side++)
 		spillfile_create(&state->files[side], &store, row_files[side]);
-	setjoin_return_rows(state->engine, return_row, state);
+	engine_return_rows(state->engine, return_row, state);
 	begin_from_files(state);
 	MemoryContextSwitchTo(old);
 }
@@ -420,8 +420,8 @@ is_sharable(SimilarityJoinState *state, const Signature *sig)
 	if (sig == NULL || (part->has_spec && spec_equal(&part->spec, &sig->spec)))
 		return true;
 	if (part->has_spec || !specs_use(state, sig) || specs_kind(state) == KIND_VECTORS ||
-		!setjoin_sharable(chosen_algorithm(neardup_join_algorithm, specs_kind(state),
-										   state->near.measure)))
+		!engine_sharable(selected_algorithm(neardup_join_algorithm, specs_kind(state),
+											state->near.measure)))
 		return false;
 	part->has_spec = true;
 	part->spec = sig->spec;
@@ -441,13 +441,13 @@ fallback(const SimilarityJoinState *state)
 static void
 leave_memory_if_full(SimilarityJoinState *state)
 {
-	SetJoin    *engine = state->engine;
-	bool		full = setjoin_is_full(engine);
+	JoinEngine *engine = state->engine;
+	bool		full = engine_is_full(engine);
 
-	if (setjoin_is_spilled(engine) || (!full && fallback(state) == IN_MEMORY))
+	if (engine_is_spilled(engine) || (!full && fallback(state) == IN_MEMORY))
 		return;
 	if (specs_number(state) > 0)
-		setjoin_spill_shared(engine);
+		engine_spill_shared(engine);
 	else if (full)
 		go_to_files(state);
 }
@@ -458,7 +458,7 @@ join_shared_add(SimilarityJoinState *state, JoinSide side, JoinRow *row,
 {
 	if (!state->to_files &&
 		(!CAN_SHARE_ROWS || !is_sharable(state, sig) ||
-		 setjoin_numbers_used_up(state->engine) || fallback(state) == TO_ROWS))
+		 engine_numbers_used_up(state->engine) || fallback(state) == TO_ROWS))
 		go_to_files(state);
 	if (!state->to_files)
 		leave_memory_if_full(state);
@@ -473,8 +473,8 @@ join_shared_end_rows(SimilarityJoinState *state)
 {
 	if (!state->to_files)
 		leave_memory_if_full(state);
-	if (!state->to_files && !setjoin_is_spilled(state->engine))
-		setjoin_publish(state->engine);
+	if (!state->to_files && !engine_is_spilled(state->engine))
+		engine_publish(state->engine);
 	BarrierArriveAndWait(&shared_sets(state->shared)->barrier, PG_WAIT_EXTENSION);
 }
 
@@ -586,7 +586,7 @@ join_shared_gather(SimilarityJoinState *state)
 		/* a process without signatures uses the spec of the others */
 		if (part != NULL && specs_number(state) == 0)
 			(void) specs_use(state, signature_alloc(&part->spec, 0));
-		setjoin_share(state->engine);
+		engine_share(state->engine);
 	}
 	MemoryContextSwitchTo(old);
 }
@@ -645,7 +645,7 @@ join_shared_begin_probes(SimilarityJoinState *state)
 
 	if (!divides_probes(state) || state->type == JOIN_INNER)
 		return true;
-	share_matched(state, setjoin_outer_rows(state->engine));
+	share_matched(state, engine_outer_rows(state->engine));
 	SpinLockAcquire(&shared->mutex);
 	late = shared->all_probed;
 	if (!late)
@@ -722,7 +722,7 @@ join_shared_finish(CustomScanState *node)
 	join_shared_leave(state);
 	if (IsParallelWorker())
 		return;
-	memset(&state->stats, 0, sizeof(SetJoinStats));
+	memset(&state->stats, 0, sizeof(EngineStats));
 	state->nfiltered = state->nremoved = 0;
 	for (int i = 0; i < counts->nparts; i++)
 		add_part(state, &counts->parts[i]);

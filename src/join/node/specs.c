@@ -36,8 +36,8 @@ typedef struct JoinSpec
 {
 	SignatureSpec spec;			/* hash key */
 	uint32		number;			/* from 0, in the order in which they were met */
-	SignatureKind kind;			/* if not refused */
-	bool		refused;		/* comparing two signatures is an error */
+	SignatureKind kind;			/* if not incomparable */
+	bool		incomparable;	/* comparing two signatures is an error */
 } JoinSpec;
 
 typedef struct JoinSpecs
@@ -81,31 +81,31 @@ begin_engine(SimilarityJoinState *state)
 {
 	MemoryContext old = MemoryContextSwitchTo(state->context);
 	const DrivingCondition *near = &state->near;
-	SetJoinParams params = {0};
+	EngineParams params = {0};
 
 	if (state->division != NULL)
 		params = *state->division;
 	params.measure = near->valid ? near->measure : MEASURE_JACCARD;
 	params.threshold = near->valid ? near->threshold_value : 1;
-	params.algorithm = chosen_algorithm(neardup_join_algorithm, KIND_SETS, params.measure);
+	params.algorithm = selected_algorithm(neardup_join_algorithm, KIND_SETS, params.measure);
 	params.self_join = state->self_join;
 	params.apart = state->self_join &&
 		comparison_refuses_equal(&state->conditions.comparison);
 	params.either_order = state->either_order;
 	params.keep_empty[SIDE_OUTER] = params.keep_unmatched = keeps_unmatched(state);
 	params.memory = get_hash_memory_limit();
-	state->engine = setjoin_begin(&params);
+	state->engine = engine_begin(&params);
 	MemoryContextSwitchTo(old);
 }
 
-SetJoinStats
+EngineStats
 similarity_join_stats(const SimilarityJoinState *state)
 {
-	SetJoinStats sum = state->stats;
+	EngineStats sum = state->stats;
 
 	if (state->stats_gathered || state->engine == NULL)
 		return sum;
-	setjoin_stats_add(&sum, setjoin_stats(state->engine));
+	engine_stats_add(&sum, engine_stats(state->engine));
 	/* engines follow one another */
 	sum.memory = Max(state->stats.memory, sum.memory - state->stats.memory);
 	return sum;
@@ -118,7 +118,7 @@ end_engine(SimilarityJoinState *state)
 	if (state->engine == NULL)
 		return;
 	state->stats = similarity_join_stats(state);
-	setjoin_end(state->engine);
+	engine_end(state->engine);
 	state->engine = NULL;
 }
 
@@ -126,15 +126,15 @@ end_engine(SimilarityJoinState *state)
 static void
 use_spec(SimilarityJoinState *state, JoinSpec *spec)
 {
-	if (spec->refused)
-		setjoin_use(state->engine, usual_algorithm(KIND_SETS, MEASURE_JACCARD),
-					MEASURE_JACCARD, 1);
+	if (spec->incomparable)
+		engine_set_condition(state->engine, default_algorithm(KIND_SETS, MEASURE_JACCARD),
+							 MEASURE_JACCARD, 1);
 	else
-		setjoin_use(state->engine,
-					chosen_algorithm(neardup_join_algorithm, spec->kind, state->near.measure),
-					state->near.measure, state->near.threshold_value);
+		engine_set_condition(state->engine,
+							 selected_algorithm(neardup_join_algorithm, spec->kind, state->near.measure),
+							 state->near.measure, state->near.threshold_value);
 	state->specs->current = spec;
-	state->refused = spec->refused;
+	state->incomparable = spec->incomparable;
 }
 
 /* Add a row of the engine's spec. */
@@ -147,8 +147,8 @@ add_to_engine(SimilarityJoinState *state, JoinSide side, JoinRow *row, size_t le
 	const uint64 *set = NULL;
 	uint32		n = 0;
 
-	Assert(sig == NULL || spec_equal(&spec->spec, &sig->spec) || spec->refused);
-	if (sig != NULL && spec->refused)
+	Assert(sig == NULL || spec_equal(&spec->spec, &sig->spec) || spec->incomparable);
+	if (sig != NULL && spec->incomparable)
 	{
 		set = same_set;
 		n = lengthof(same_set);
@@ -156,7 +156,7 @@ add_to_engine(SimilarityJoinState *state, JoinSide side, JoinRow *row, size_t le
 	else if (sig != NULL)
 		set = signature_as_set(sig, spec->kind, state->near.measure, &n);
 	if (n > 0 || (side == SIDE_OUTER && keeps_unmatched(state)))
-		setjoin_add(state->engine, side, set, n, row, len);
+		engine_add(state->engine, side, set, n, row, len);
 }
 
 /* Specs */
@@ -177,13 +177,13 @@ specs_begin(SimilarityJoinState *state)
 	HASHCTL		ctl = {0};
 
 	specs_end(state);
-	memset(&state->stats, 0, sizeof(SetJoinStats));
+	memset(&state->stats, 0, sizeof(EngineStats));
 	ctl.keysize = sizeof(SignatureSpec);
 	ctl.entrysize = sizeof(JoinSpec);
 	ctl.hcxt = CurrentMemoryContext;
 	state->specs = palloc0(sizeof(JoinSpecs));
 	state->specs->nboth = PG_UINT32_MAX;
-	state->refused = false;
+	state->incomparable = false;
 	state->specs->table = hash_create("specs of a similarity join", 16, &ctl,
 									  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	begin_engine(state);
@@ -198,10 +198,10 @@ add_spec(SimilarityJoinState *state, JoinSpec *entry, const Signature *sig)
 	const MethodInfo *method = method_info(sig->spec.method);
 
 	entry->number = specs->n++;
-	entry->refused = !state->near.valid ||
+	entry->incomparable = !state->near.valid ||
 		(state->near.recall != NULL ? !approx_takes(method) :
 		 !measure_is_defined(method, state->near.measure));
-	if (!entry->refused)
+	if (!entry->incomparable)
 		entry->kind = signature_kind(sig, state->near.measure);
 	if (entry->number == 0)
 		specs->first = entry;
@@ -234,7 +234,7 @@ specs_use(SimilarityJoinState *state, const Signature *sig)
 	JoinSpec   *spec = find_spec(state, SIDE_OUTER, sig);
 
 	Assert(state->specs->current == NULL);
-	if (spec->refused)
+	if (spec->incomparable)
 		return false;
 	use_spec(state, spec);
 	return true;
@@ -264,7 +264,7 @@ specs_refuse(const SimilarityJoinState *state)
 	const DrivingCondition *near = &state->near;
 	SignatureSpec spec = state->specs->current->spec;
 
-	Assert(state->refused);
+	Assert(state->incomparable);
 	threshold_require_valid(near->threshold_value, near->measure);
 	if (near->recall != NULL)
 	{
@@ -402,7 +402,7 @@ specs_next(SimilarityJoinState *state, bool wanted)
 	end_engine(state);
 	begin_engine(state);
 	specs->current = NULL;
-	state->refused = false;
+	state->incomparable = false;
 	for (; next_waiting(specs) == spec; specs->fetched = false)
 	{
 		CHECK_FOR_INTERRUPTS();

@@ -1,5 +1,5 @@
 /*
- * set_join.c
+ * prefix_join.c
  *		Joins of sets by prefixes.
  */
 #include "postgres.h"
@@ -8,7 +8,7 @@
 
 #include "miscadmin.h"
 
-#include "join/algorithms/set_join.h"
+#include "join/algorithms/prefix_join.h"
 
 /*
  * Prefixes, and filters by size and position, as PPJoin has them
@@ -38,13 +38,13 @@
  */
 
 uint32
-prefix_most_indexed(Search *search, const JoinSet *set)
+prefix_most_indexed(JoinSearch *search, const JoinSet *set)
 {
 	return search_indexed_prefix(search, set->size);
 }
 
 uint32
-prefix_most_keys(Search *search, const JoinSet *set)
+prefix_most_keys(JoinSearch *search, const JoinSet *set)
 {
 	return Max(search_indexed_prefix(search, set->size),
 			   search_probing_prefix(search, set->size));
@@ -52,7 +52,7 @@ prefix_most_keys(Search *search, const JoinSet *set)
 
 /* Keys of the longer of the prefixes; and the set's bitmap. */
 void
-prefix_prepare(Search *search, JoinSet *set, bool indexed, bool probing)
+prefix_prepare(JoinSearch *search, JoinSet *set, bool indexed, bool probing)
 {
 	uint32		prefix = 0;
 
@@ -64,7 +64,7 @@ prefix_prepare(Search *search, JoinSet *set, bool indexed, bool probing)
 }
 
 uint32
-prefix_indexed_keys(Search *search, const JoinSet *set)
+prefix_indexed_keys(JoinSearch *search, const JoinSet *set)
 {
 	uint32		prefix = search_indexed_prefix(search, set->size);
 	uint32		dropped = set->size - set->nvalues;
@@ -74,13 +74,13 @@ prefix_indexed_keys(Search *search, const JoinSet *set)
 
 /* Count one shared token, with `rest` elements after it in the probing set. */
 static inline void
-accumulate(Search *search, const PrefixProbe *probe, const Posting *posting,
+accumulate(JoinSearch *search, const PrefixProbe *probe, const Posting *posting,
 		   uint32 i, uint32 rest)
 {
 	InvertedIndex *index = &search->index;
 	Accumulator *accumulator = &index->accumulators[posting->set];
 	uint32		size = INDEXED_SIZE(index, posting->set);
-	uint32		ubound = 1 + Min(rest, size - posting->position - 1);
+	uint32		ubound = 1 + Min(rest, size - posting_position(posting) - 1);
 
 	if (accumulator->shared == PRUNED)
 		return;
@@ -116,7 +116,7 @@ accumulate(Search *search, const PrefixProbe *probe, const Posting *posting,
 }
 
 void
-prefix_count(Search *search, const PrefixProbe *probe, uint32 i,
+prefix_count(JoinSearch *search, const PrefixProbe *probe, uint32 i,
 			 const Posting *posting, const Posting *end)
 {
 	uint64		key = probe->set->keys[i];
@@ -154,21 +154,21 @@ static bool
 rest_is_enough(const InvertedIndex *index, const PrefixProbe *probe, uint32 candidate)
 {
 	const Accumulator *accumulator = &index->accumulators[candidate];
-	const Tail *tail = &index->notes[candidate].tail;
+	const SuffixBound *suffix = &index->entries[candidate].suffix;
 
 	/* it shares a token with the candidate, so it has one */
 	uint32		last = probe->set->keys[probe->nkeys - 1] >> 32;
 	uint32		rest = probe->set->nvalues - probe->nkeys;
 
-	if (last > tail->last)
-		rest = tail->n;
-	else if (last == tail->last)
-		rest = Max(rest, tail->n);
+	if (last > suffix->last)
+		rest = suffix->n;
+	else if (last == suffix->last)
+		rest = Max(rest, suffix->n);
 	return accumulator->shared + rest >= accumulator->need;
 }
 
 void
-prefix_gather(Search *search, const PrefixProbe *probe)
+prefix_gather(JoinSearch *search, const PrefixProbe *probe)
 {
 	InvertedIndex *index = &search->index;
 	uint32		left = 0;
@@ -192,7 +192,7 @@ prefix_gather(Search *search, const PrefixProbe *probe)
 }
 
 void
-prefix_probe_begin(Search *search, const JoinSet *set, uint32 sides, PrefixProbe *probe)
+prefix_probe_begin(JoinSearch *search, const JoinSet *set, uint32 sides, PrefixProbe *probe)
 {
 	uint32		prefix = search_probing_prefix(search, set->size);
 	uint32		dropped = set->size - set->nvalues;
@@ -202,20 +202,20 @@ prefix_probe_begin(Search *search, const JoinSet *set, uint32 sides, PrefixProbe
 	probe->filter = NULL;
 	probe->nkeys = prefix <= dropped ? 0 : Min(prefix - dropped, set->nkeys);
 	probe->matches = search_match_sizes(search, set->size);
-	setindex_begin_at(&search->index, probe->matches->least);
+	inverted_index_begin_at(&search->index, probe->matches->least);
 	for (uint32 i = 0; i < probe->nkeys; i++)
-		__builtin_prefetch(setindex_bucket(&search->index, set->keys[i]));
+		__builtin_prefetch(inverted_index_bucket(&search->index, set->keys[i]));
 }
 
 bool
-sets_reflexive(Search *search, const JoinSet *set)
+sets_reflexive(JoinSearch *search, const JoinSet *set)
 {
 	return search_need(search, set->size, set->size) <= set->size;
 }
 
 /* Whether the bitmaps of two sets allow `need` shared elements. */
 static inline bool
-bitmaps_filter(Search *search, const JoinSet *indexed, const JoinSet *probing, uint32 need)
+bitmaps_filter(JoinSearch *search, const JoinSet *indexed, const JoinSet *probing, uint32 need)
 {
 	if (bitmaps_allow(indexed, probing, need))
 		return true;
@@ -224,22 +224,22 @@ bitmaps_filter(Search *search, const JoinSet *indexed, const JoinSet *probing, u
 }
 
 bool
-sets_announce(Search *search, FeatureFilter *filter, const uint64 *values, uint32 n)
+sets_announce(JoinSearch *search, FeatureFilter *filter, const uint64 *values, uint32 n)
 {
 	feature_filter_add(filter, values, n);
 	return true;
 }
 
 bool
-sets_may_have_partner(Search *search, const FeatureFilter *filter,
-					  const uint64 *values, uint32 n, bool indexed)
+sets_may_have_match(JoinSearch *search, const FeatureFilter *filter,
+					const uint64 *values, uint32 n, bool indexed)
 {
 	return feature_filter_has_some(filter, values, n,
 								   search_least_overlap(search, indexed, n));
 }
 
 static inline bool
-elements_reach(Search *search, const JoinSet *indexed, const JoinSet *probing, uint32 need)
+elements_reach(JoinSearch *search, const JoinSet *indexed, const JoinSet *probing, uint32 need)
 {
 	search->stats.verified++;
 	return set_overlap_reaches(indexed->values, indexed->nvalues,
@@ -247,21 +247,21 @@ elements_reach(Search *search, const JoinSet *indexed, const JoinSet *probing, u
 }
 
 bool
-sets_may_match(Search *search, const JoinSet *indexed, const JoinSet *probing)
+sets_may_match(JoinSearch *search, const JoinSet *indexed, const JoinSet *probing)
 {
 	return bitmaps_filter(search, indexed, probing,
 						  search_need(search, indexed->size, probing->size));
 }
 
 bool
-sets_compare(Search *search, const JoinSet *indexed, const JoinSet *probing)
+sets_compare(JoinSearch *search, const JoinSet *indexed, const JoinSet *probing)
 {
 	return elements_reach(search, indexed, probing,
 						  search_need(search, indexed->size, probing->size));
 }
 
 bool
-sets_verify(Search *search, const JoinSet *indexed, const JoinSet *probing)
+sets_verify(JoinSearch *search, const JoinSet *indexed, const JoinSet *probing)
 {
 	uint32		need = search_need(search, indexed->size, probing->size);
 
@@ -270,62 +270,58 @@ sets_verify(Search *search, const JoinSet *indexed, const JoinSet *probing)
 }
 
 /*
- * The usual join of sets: prefixes, and images of small sets
+ * The default join of sets: prefixes, and bitmaps of small sets
  *
  * Most sets of few and frequent elements, as market baskets are, that meet in a posting list
- * share little else.  So the posting of a small set holds, in place of the token, an image of the
- * set: its bitmap folded to 64 bits.  Near sets differ in |x| + |y| - 2 need elements at most, and
- * their images in no more bits.  Most sets of a list are removed by comparing two words and
- * counting bits.  At 0.5, two in three of the others of ten elements are not near: two elements
- * flip one bit.  So a second image by another hash is compared, which lies beside the postings, and
- * then the elements.  The posting has no token, so a set with another token of the bucket is a
- * candidate, too.
+ * share little else.  So the posting of a small set holds, in place of the token, the set's
+ * bitmap, folded to 64 bits.  Matches differ in |x| + |y| - 2 need elements at most, and their
+ * bitmaps in no more bits.  Most sets of a list are removed by comparing two words and counting
+ * bits.  At 0.5, two in three of the remaining sets of ten elements do not match, as two elements
+ * may flip the same bit.  So a second bitmap by another hash is compared, which lies beside the
+ * postings, and then the elements.  The posting has no token, so a set with another token of the
+ * bucket is a candidate, too.
  *
- * Sets are small if the images of disjoint sets differ in more bits than those of near ones may: of
- * 64 bits, m elements that the two do not share flip 32 (1 - e^(-m/32)) on average.  At 0.5 that is
- * up to 24 elements, at 0.8 up to 111.  Tokens and positions of larger sets are counted.  Sets are
- * in order of size, so the small ones come first in each list.
+ * Sets are small if the bitmaps of disjoint sets differ in more bits than the bitmaps of matches
+ * may: among 64 bits, m elements that the two do not share flip 32 (1 - e^(-m/32)) on average.
+ * Sets of up to 24 elements are small at 0.5, and of up to 111 at 0.8.  Tokens and positions of
+ * larger sets are counted.  Sets are in order of size, so the small ones come first in each
+ * list.
  */
 
-/* Maximum number of elements of a small set. */
-#define MAX_SMALL		1023
-
-/* Posting.position of a small set: this bit, its number of dropped elements, and its size. */
-#define SMALL			UINT32_C(0x80000000)
-#define DROPPED_SHIFT	16
-#define SIZE_MASK		0xffff
-
-/* Images filter well if near ones differ in at most this share of the bits in which others do. */
+/*
+ * Bitmaps are selective if those of matches differ in at most this share of the bits in which
+ * others differ.
+ */
 #define SHARE_OF_USUAL	0.85
 
 /* Postings that are read between two checks for interrupts. */
 #define AT_ONCE			65536
 
-/* Search.state */
-typedef struct SetJoinState
+/* JoinSearch.state */
+typedef struct PrefixJoin
 {
 	uint32		most_small;		/* largest size of a small set */
 	uint32		size;			/* that differ[0] is for */
 	int16	   *differ[MAX_SMALL + 1];	/* by the probing size (0: large), by
 										 * the other: elements in which near
 										 * ones differ at most, -1: none are */
-} SetJoinState;
+} PrefixJoin;
 
 /* A probe for postings of small sets. */
-typedef struct ImageProbe
+typedef struct BitmapProbe
 {
 	const JoinSet *set;			/* that probes */
-	uint64		image;			/* of it */
-	uint64		second;			/* another one, once it is needed */
+	uint64		bitmap;			/* of it, folded */
+	uint64		second;			/* bitmap, once it is needed */
 	bool		has_second;
 	int			dropped;		/* elements dropped from it */
 	uint32		sides;			/* that a match must have one of */
 	const int16 *differ;
-} ImageProbe;
+} BitmapProbe;
 
 /* Maximum number of elements in which near sets of those sizes differ; -1: none are near. */
 static int64
-most_differing(Search *search, uint64 indexed, uint64 probing)
+most_differing(JoinSearch *search, uint64 indexed, uint64 probing)
 {
 	uint64		need = measure_min_overlap(search->measure, indexed, probing,
 										   search->threshold);
@@ -333,36 +329,36 @@ most_differing(Search *search, uint64 indexed, uint64 probing)
 	return need > Min(indexed, probing) ? -1 : (int64) (indexed + probing - 2 * need);
 }
 
-/* Whether images remove most sets that differ in more elements. */
+/* True if bitmaps remove most sets that differ in more elements. */
 static bool
-images_tell(Search *search, uint64 indexed, uint64 probing)
+bitmaps_are_selective(JoinSearch *search, uint64 indexed, uint64 probing)
 {
 	double		usual = 32 * (1 - exp(-(double) (indexed + probing) / 32));
 
 	return most_differing(search, indexed, probing) <= usual * SHARE_OF_USUAL;
 }
 
-/* Whether images filter well for a set of that size and all its possible matches. */
+/* True if bitmaps are selective for a set of that size and all its possible matches. */
 static bool
-size_is_small(Search *search, uint32 size)
+size_is_small(JoinSearch *search, uint32 size)
 {
 	uint64		least;
 	uint64		most;
 
 	measure_sizes(search->measure, size, search->threshold, &least, &most);
-	return most != PG_UINT64_MAX && images_tell(search, size, size) &&
-		images_tell(search, size, least) && images_tell(search, size, most);
+	return most != PG_UINT64_MAX && bitmaps_are_selective(search, size, size) &&
+		bitmaps_are_selective(search, size, least) && bitmaps_are_selective(search, size, most);
 }
 
 /* The state, created at the first call. */
-static SetJoinState *
-set_join_state(Search *search)
+static PrefixJoin *
+prefix_join_state(JoinSearch *search)
 {
-	SetJoinState *state = search->state;
+	PrefixJoin *state = search->state;
 
 	if (state == NULL)
 	{
-		state = search->state = MemoryContextAllocZero(search->context, sizeof(SetJoinState));
+		state = search->state = MemoryContextAllocZero(search->context, sizeof(PrefixJoin));
 		while (state->most_small < MAX_SMALL && size_is_small(search, state->most_small + 1))
 			state->most_small++;
 	}
@@ -370,36 +366,35 @@ set_join_state(Search *search)
 }
 
 /*
- * The second image of a set, from its values.  If these are on disk all second images are equal,
- * so that all sets pass.
+ * The second bitmap of a set, from its values.  If these are on disk all second bitmaps are
+ * equal, so that all sets pass.
  */
 static uint64
-second_image(const Search *search, const JoinSet *set)
+second_bitmap(const JoinSearch *search, const JoinSet *set)
 {
 	StaticAssertStmt(MAX_SMALL <= MAX_VALUES_TO_PROBE,
 					 "small sets have their values when they probe");
-	return search->only_keys ? 0 : values_image(set);
+	return search->only_keys ? 0 : bitmap_second(set);
 }
 
-/* Algorithm.image */
+/* Algorithm.bitmaps */
 static bool
-set_join_image(Search *search, const JoinSet *set, Posting *posting, uint64 *second)
+prefix_join_bitmaps(JoinSearch *search, const JoinSet *set, Posting *posting, uint64 *second)
 {
 	uint32		dropped = set->size - set->nvalues;
 
-	if (set->size > set_join_state(search)->most_small)
+	if (set->size > prefix_join_state(search)->most_small)
 		return false;
-	posting->key = bitmap_image(set);
-	posting->position = SMALL | dropped << DROPPED_SHIFT | set->size;
-	*second = second_image(search, set);
+	posting_set_small(posting, bitmap_folded(set), set->size, dropped);
+	*second = second_bitmap(search, set);
 	return true;
 }
 
 /* Maximum differences of small sets from the probing one, by size. */
 static const int16 *
-differ_from(Search *search, const PrefixProbe *probe)
+differ_from(JoinSearch *search, const PrefixProbe *probe)
 {
-	SetJoinState *state = set_join_state(search);
+	PrefixJoin *state = prefix_join_state(search);
 	uint32		size = probe->set->size;
 	int16	  **differ = &state->differ[size <= MAX_SMALL ? size : 0];
 
@@ -414,22 +409,22 @@ differ_from(Search *search, const PrefixProbe *probe)
 	return *differ;
 }
 
-/* Whether the second images of two sets differ in at most that many bits. */
+/* True if the second bitmaps of two sets differ in at most that many bits. */
 static inline bool
-second_allows(Search *search, ImageProbe *probe, uint32 set, int allowed)
+second_allows(JoinSearch *search, BitmapProbe *probe, uint32 set, int allowed)
 {
 	if (!probe->has_second)
 	{
-		probe->second = second_image(search, probe->set);
+		probe->second = second_bitmap(search, probe->set);
 		probe->has_second = true;
 	}
-	return __builtin_popcountll(search->index.notes[set].image ^
+	return __builtin_popcountll(search->index.entries[set].bitmap ^
 								probe->second) <= allowed;
 }
 
 /* Make a small set a candidate, if it is none yet, and prefetch it. */
 static inline void
-add_small(Search *search, const ImageProbe *probe, uint32 set)
+add_small(JoinSearch *search, const BitmapProbe *probe, uint32 set)
 {
 	InvertedIndex *index = &search->index;
 
@@ -447,20 +442,19 @@ add_small(Search *search, const ImageProbe *probe, uint32 set)
  * `end`.
  */
 static pg_attribute_always_inline const Posting *
-compare_images(Search *search, ImageProbe *probe, const Posting *posting, const Posting *end)
+compare_bitmaps(JoinSearch *search, BitmapProbe *probe, const Posting *posting, const Posting *end)
 {
-	while (posting < end && (posting->position & SMALL) != 0)
+	while (posting < end && posting_is_small(posting))
 	{
 		const Posting *stop = posting + Min(end - posting, AT_ONCE);
 
 		CHECK_FOR_INTERRUPTS();
-		for (; posting < stop && (posting->position & SMALL) != 0; posting++)
+		for (; posting < stop && posting_is_small(posting); posting++)
 		{
-			int			dropped = (posting->position & ~SMALL) >> DROPPED_SHIFT;
-			int			allowed = probe->differ[posting->position & SIZE_MASK] -
-			probe->dropped - dropped;
+			int			allowed = probe->differ[posting_size(posting)] -
+			probe->dropped - (int) posting_dropped(posting);
 
-			if (__builtin_popcountll(posting->key ^ probe->image) <= allowed &&
+			if (__builtin_popcountll(posting->bitmap ^ probe->bitmap) <= allowed &&
 				second_allows(search, probe, posting->set, allowed))
 				add_small(search, probe, posting->set);
 		}
@@ -474,27 +468,27 @@ compare_images(Search *search, ImageProbe *probe, const Posting *posting, const 
 
 __attribute__((target("popcnt")))
 static const Posting *
-compare_images_popcnt(Search *search, ImageProbe *probe,
-					  const Posting *posting, const Posting *end)
+compare_bitmaps_popcnt(JoinSearch *search, BitmapProbe *probe,
+					   const Posting *posting, const Posting *end)
 {
-	return compare_images(search, probe, posting, end);
+	return compare_bitmaps(search, probe, posting, end);
 }
 #endif
 
 static const Posting *
-compare_images_chosen(Search *search, ImageProbe *probe,
-					  const Posting *posting, const Posting *end)
+compare_bitmaps_chosen(JoinSearch *search, BitmapProbe *probe,
+					   const Posting *posting, const Posting *end)
 {
 #ifdef POPCNT_TO_BE_CHOSEN
 	if (__builtin_cpu_supports("popcnt"))
-		return compare_images_popcnt(search, probe, posting, end);
+		return compare_bitmaps_popcnt(search, probe, posting, end);
 #endif
-	return compare_images(search, probe, posting, end);
+	return compare_bitmaps(search, probe, posting, end);
 }
 
 /* Read postings of token number i in a growing index, which has no order of size. */
 static void
-probe_mixed(Search *search, PrefixProbe *probe, ImageProbe *images, uint32 i,
+probe_mixed(JoinSearch *search, PrefixProbe *probe, BitmapProbe *bitmaps, uint32 i,
 			const Posting *posting, const Posting *end)
 {
 	while ((posting = search_pass_own(search, posting, end)) < end)
@@ -502,8 +496,8 @@ probe_mixed(Search *search, PrefixProbe *probe, ImageProbe *images, uint32 i,
 		const Posting *next = posting + 1;
 
 		CHECK_EVERY(end - posting);
-		if ((posting->position & SMALL) != 0)
-			compare_images_chosen(search, images, posting, next);
+		if (posting_is_small(posting))
+			compare_bitmaps_chosen(search, bitmaps, posting, next);
 		else
 			prefix_count(search, probe, i, posting, next);
 		posting = next;
@@ -512,20 +506,20 @@ probe_mixed(Search *search, PrefixProbe *probe, ImageProbe *images, uint32 i,
 
 /* Algorithm.probe */
 static void
-set_join_probe(Search *search, const JoinSet *set, uint32 sides)
+prefix_join_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
 {
 	PrefixProbe probe;
-	ImageProbe	images;
+	BitmapProbe bitmaps;
 
 	prefix_probe_begin(search, set, sides, &probe);
 	if (probe.nkeys == 0)
 		return;
-	images.set = set;
-	images.image = bitmap_image(set);
-	images.has_second = false;
-	images.dropped = set->size - set->nvalues;
-	images.sides = sides;
-	images.differ = differ_from(search, &probe);
+	bitmaps.set = set;
+	bitmaps.bitmap = bitmap_folded(set);
+	bitmaps.has_second = false;
+	bitmaps.dropped = set->size - set->nvalues;
+	bitmaps.sides = sides;
+	bitmaps.differ = differ_from(search, &probe);
 	for (uint32 i = 0; i < probe.nkeys; i++)
 	{
 		const Posting *end;
@@ -534,15 +528,15 @@ set_join_probe(Search *search, const JoinSet *set, uint32 sides)
 		CHECK_FOR_INTERRUPTS();
 		if (search->index.growing)
 		{
-			probe_mixed(search, &probe, &images, i, posting, end);
+			probe_mixed(search, &probe, &bitmaps, i, posting, end);
 			continue;
 		}
 		/* most lists are short, and many empty */
-		if (posting < end && (posting->position & SMALL) != 0)
+		if (posting < end && posting_is_small(posting))
 		{
 			if (search->index.shared)
-				end = setindex_from(posting, end, search->index.limit);
-			posting = compare_images_chosen(search, &images, posting, end);
+				end = inverted_index_from(posting, end, search->index.limit);
+			posting = compare_bitmaps_chosen(search, &bitmaps, posting, end);
 		}
 		if (posting < end)
 			prefix_count(search, &probe, i, posting, end);
@@ -550,7 +544,7 @@ set_join_probe(Search *search, const JoinSet *set, uint32 sides)
 	prefix_gather(search, &probe);
 }
 
-const Algorithm set_join = {
+const Algorithm prefix_join = {
 	.name = "prefixes",
 	.ordered = true,
 	.sized = true,
@@ -559,10 +553,10 @@ const Algorithm set_join = {
 	.max_keys = prefix_most_keys,
 	.prepare = prefix_prepare,
 	.indexed_keys = prefix_indexed_keys,
-	.image = set_join_image,
-	.probe = set_join_probe,
+	.bitmaps = prefix_join_bitmaps,
+	.probe = prefix_join_probe,
 	.announce = sets_announce,
-	.may_have_match = sets_may_have_partner,
+	.may_have_match = sets_may_have_match,
 	.verify = sets_verify,
 	.may_match = sets_may_match,
 	.compare = sets_compare,

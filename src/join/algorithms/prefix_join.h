@@ -1,9 +1,9 @@
 /*
- * set_join.h
+ * prefix_join.h
  *		Joins of sets by prefixes.
  */
-#ifndef NEARDUP_SET_JOIN_H
-#define NEARDUP_SET_JOIN_H
+#ifndef NEARDUP_PREFIX_JOIN_H
+#define NEARDUP_PREFIX_JOIN_H
 
 #include "join/engine/search.h"
 
@@ -13,7 +13,7 @@
  * A filter for the first posting of a candidate, by token number i of the probing set; false if
  * the sets cannot share `need` elements.
  */
-typedef bool (*FirstTokenFilter) (Search *search, const JoinSet *set,
+typedef bool (*FirstTokenFilter) (JoinSearch *search, const JoinSet *set,
 								  const Posting *posting, uint32 i,
 								  uint32 need);
 
@@ -27,12 +27,12 @@ typedef struct PrefixProbe
 	const MatchSizes *matches;
 } PrefixProbe;
 
-extern void prefix_probe_begin(Search *search, const JoinSet *set,
+extern void prefix_probe_begin(JoinSearch *search, const JoinSet *set,
 							   uint32 sides, PrefixProbe *probe);
 
 /* The posting list of the probe's token number i, without sets that are too small. */
 static inline const Posting *
-prefix_postings(Search *search, const PrefixProbe *probe, uint32 i, const Posting **end)
+prefix_postings(JoinSearch *search, const PrefixProbe *probe, uint32 i, const Posting **end)
 {
 	InvertedIndex *index = &search->index;
 	uint64		key = probe->set->keys[i];
@@ -41,53 +41,53 @@ prefix_postings(Search *search, const PrefixProbe *probe, uint32 i, const Postin
 
 	if (index->shared)
 	{
-		posting = setindex_matches(index, key, i < index->own, end);
+		posting = inverted_index_matches(index, key, i < index->own, end);
 		search->stats.visited += *end - posting;
 		return posting;
 	}
-	bucket = setindex_bucket(index, key);
+	bucket = inverted_index_bucket(index, key);
 	*end = index->postings;
-	if ((bucket->tags & setindex_tag(index, key)) == 0)
+	if ((bucket->tags & inverted_index_tag(index, key)) == 0)
 		return *end;
-	posting = setindex_list(index, bucket, end, &search->stats.removed_size);
+	posting = inverted_index_list(index, bucket, end, &search->stats.removed_size);
 	search->stats.visited += *end - posting;
 	return posting;
 }
 
 /* Count token number i for the sets of these postings. */
-extern void prefix_count(Search *search, const PrefixProbe *probe, uint32 i,
+extern void prefix_count(JoinSearch *search, const PrefixProbe *probe, uint32 i,
 						 const Posting *posting, const Posting *end);
 
 /*
  * Leave the candidates that may share enough, and those without a noted need, when all tokens
  * have been counted; and clear the counters.
  */
-extern void prefix_gather(Search *search, const PrefixProbe *probe);
+extern void prefix_gather(JoinSearch *search, const PrefixProbe *probe);
 
 /* Algorithm.max_indexed, max_keys, prepare, indexed_keys: of a prefix */
-extern uint32 prefix_most_indexed(Search *search, const JoinSet *set);
-extern uint32 prefix_most_keys(Search *search, const JoinSet *set);
-extern void prefix_prepare(Search *search, JoinSet *set, bool indexed, bool probing);
-extern uint32 prefix_indexed_keys(Search *search, const JoinSet *set);
+extern uint32 prefix_most_indexed(JoinSearch *search, const JoinSet *set);
+extern uint32 prefix_most_keys(JoinSearch *search, const JoinSet *set);
+extern void prefix_prepare(JoinSearch *search, JoinSet *set, bool indexed, bool probing);
+extern uint32 prefix_indexed_keys(JoinSearch *search, const JoinSet *set);
 
 /* Algorithm.announce, may_have_match: by the least overlap */
-extern bool sets_announce(Search *search, FeatureFilter *filter,
+extern bool sets_announce(JoinSearch *search, FeatureFilter *filter,
 						  const uint64 *values, uint32 n);
-extern bool sets_may_have_partner(Search *search, const FeatureFilter *filter,
-								  const uint64 *values, uint32 n, bool indexed);
+extern bool sets_may_have_match(JoinSearch *search, const FeatureFilter *filter,
+								const uint64 *values, uint32 n, bool indexed);
 
 /* Algorithm.may_match, by bitmaps; compare, element by element */
-extern bool sets_may_match(Search *search, const JoinSet *indexed, const JoinSet *probing);
-extern bool sets_compare(Search *search, const JoinSet *indexed, const JoinSet *probing);
+extern bool sets_may_match(JoinSearch *search, const JoinSet *indexed, const JoinSet *probing);
+extern bool sets_compare(JoinSearch *search, const JoinSet *indexed, const JoinSet *probing);
 
 /* Algorithm.verify: both */
-extern bool sets_verify(Search *search, const JoinSet *indexed, const JoinSet *probing);
+extern bool sets_verify(JoinSearch *search, const JoinSet *indexed, const JoinSet *probing);
 
 /* Algorithm.reflexive: with MEASURE_SHARED, a set of too few elements is not near itself. */
-extern bool sets_reflexive(Search *search, const JoinSet *set);
+extern bool sets_reflexive(JoinSearch *search, const JoinSet *set);
 
 /* The usual join of sets */
 
-extern const Algorithm set_join;
+extern const Algorithm prefix_join;
 
-#endif							/* NEARDUP_SET_JOIN_H */
+#endif							/* NEARDUP_PREFIX_JOIN_H */
