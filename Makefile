@@ -36,10 +36,8 @@ OBJS = \
 	src/evaluation/evaluate.o \
 	src/evaluation/figures.o \
 	src/gin/exported_keys.o \
-	src/gin/frequent_features.o \
 	src/gin/gin.o \
 	src/gin/gin_cost.o \
-	src/gin/prefix.o \
 	src/groups/added_rows.o \
 	src/groups/disk_array.o \
 	src/groups/groups.o \
@@ -111,6 +109,8 @@ OBJS = \
 	src/join/node/join_shared.o \
 	src/join/node/selfjoin.o \
 	src/join/node/specs.o \
+	src/keys/feature_hashes.o \
+	src/keys/index_condition.o \
 	src/lexicon/lexicon.o \
 	src/lexicon/sql/lexicon_agg.o \
 	src/lexicon/sql/lexicon_type.o \
@@ -187,7 +187,6 @@ INSTALL_NOUNS = \
 	weighted \
 	identity \
 	descriptive_words \
-	frequent_features \
 	exported_keys \
 	distributed \
 	fill \
@@ -263,7 +262,6 @@ REGRESS = \
 	exported_keys \
 	feature_filter \
 	fill \
-	frequent_features \
 	fuzz \
 	gin \
 	golden \

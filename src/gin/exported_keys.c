@@ -20,7 +20,7 @@
 #include "base/hash.h"
 #include "base/interrupts.h"
 #include "base/sort_uint64.h"
-#include "gin/gin.h"
+#include "keys/feature_hashes.h"
 #include "signature/sql/near.h"
 #include "methods/method.h"
 

@@ -6,8 +6,7 @@
  * elements, they share one of the first |x| - alpha + 1 of either set x: the prefix filter.
  * In hash order a prefix has frequent shingles too, and many sets share one of those.  So the
  * prefix is extended by ell - 1 elements, and ell common elements are required (Wang, Li &
- * Feng, "Can we beat the prefix filtering?", SIGMOD 2012).  The default of ell is less if
- * frequent elements come last (prefix.c).
+ * Feng, "Can we beat the prefix filtering?", SIGMOD 2012).
  *
  * No pair is lost, for this reason.  A row x is indexed by its first |x| - a(x) + ell(|x|) elements,
  * where a(x) is the least overlap of x with any near-duplicate at the index's
@@ -29,7 +28,7 @@
  * match is rechecked.  triconsistent counts keys, and returns FALSE as soon as r is out of
  * reach.  Then GIN skips posting lists of frequent keys.
  *
- * Signatures with candidate keys of their own (methods/keys.h) are indexed by the upper 32
+ * Signatures with candidate keys of their own (methods/method.h) are indexed by the upper 32
  * bits of those.  Each row has one more key for its spec, in a separate range.  By it a query
  * without other keys finds all rows that may match.
  */
@@ -51,22 +50,17 @@
 #include "base/interrupts.h"
 #include "base/sort_uint64.h"
 #include "gin/gin.h"
+#include "keys/feature_hashes.h"
 #include "signature/sql/near.h"
 #include "methods/method.h"
 #include "signature/sql/signature_query.h"
 
 #define DEFAULT_THRESHOLD	0.8
 
-/* Defaults without and with the option "frequent" */
 #define DEFAULT_ELL			13
 #define DEFAULT_FRAC		0.15
-#define FREQUENT_ELL		5
-#define FREQUENT_FRAC		0.1
 
 #define SHARE_FROM			100 /* frac is of the elements after these */
-
-/* A default that depends on another option */
-#define UNSET				(-1)
 
 /* Keys from SPEC_KEYS on are of specs, the others of elements. */
 #define SPEC_KEYS			0x7f000000
@@ -74,41 +68,32 @@
 
 /* Options */
 
-/* The options as stored by reloptions, before the list */
+/* The options as stored by reloptions */
 typedef struct GivenOptions
 {
 	int32		vl_len_;		/* varlena header (do not touch directly!) */
 	double		threshold;
-	int			ell;			/* or UNSET */
-	double		frac;			/* or UNSET */
+	int			ell;
+	double		frac;
 	int			measure;
-	int			frequent;		/* offset of the list, or 0 */
 } GivenOptions;
 
 GinSignatureOptions
 gin_signature_options(const bytea *given)
 {
 	const GivenOptions *options = (const GivenOptions *) given;
-	GinSignatureOptions defaults = {
+	GinSignatureOptions result = {
 		.threshold = DEFAULT_THRESHOLD,.ell = DEFAULT_ELL,
 		.frac = DEFAULT_FRAC,.measure = MEASURE_JACCARD
 	};
-	GinSignatureOptions result = defaults;
 
-	if (options == NULL)
-		return defaults;
-	result.threshold = options->threshold;
-	result.measure = options->measure;
-	result.frequent = (FrequentFeatures) GET_STRING_RELOPTION(options, frequent);
-	if (result.frequent != NULL)
+	if (options != NULL)
 	{
-		result.ell = FREQUENT_ELL;
-		result.frac = FREQUENT_FRAC;
-	}
-	if (options->ell != UNSET)
+		result.threshold = options->threshold;
 		result.ell = options->ell;
-	if (options->frac != UNSET)
 		result.frac = options->frac;
+		result.measure = options->measure;
+	}
 	return result;
 }
 
@@ -131,22 +116,17 @@ gin_signature_opclass_options(PG_FUNCTION_ARGS)
 							 offsetof(GivenOptions, threshold));
 	add_local_int_reloption(relopts, "ell",
 							"number of features a prefix is extended by",
-							UNSET, 1, 1000,
+							DEFAULT_ELL, 1, 1000,
 							offsetof(GivenOptions, ell));
 	add_local_real_reloption(relopts, "frac",
 							 "share of the features after the first 100 that it is extended by, too",
-							 UNSET, 0.0, 1.0,
+							 DEFAULT_FRAC, 0.0, 1.0,
 							 offsetof(GivenOptions, frac));
 	add_local_enum_reloption(relopts, "measure",
 							 "what the index is for: jaccard, or containment, for which every feature is indexed",
 							 measure_values, MEASURE_JACCARD,
 							 "Valid values are \"jaccard\" and \"containment\".",
 							 offsetof(GivenOptions, measure));
-	add_local_string_reloption(relopts, "frequent",
-							   "hash prefixes of features to take last, as frequent_features() gives them",
-							   NULL, feature_order_check_list,
-							   feature_order_fill_list,
-							   offsetof(GivenOptions, frequent));
 	PG_RETURN_VOID();
 }
 
@@ -264,7 +244,7 @@ gin_row_elements(const Signature *sig, const GinSignatureOptions *options,
 	if (spec_has_keys(&sig->spec))
 		return method_keys(sig, options, n);
 	*n = indexed_length(options, SIGNATURE_NVALUES(sig));
-	return feature_order_first(sig, *n, options->frequent);
+	return feature_hashes(sig);
 }
 
 PG_FUNCTION_INFO_V1(gin_signature_extract_value);
@@ -396,7 +376,7 @@ query_elements(const SignatureQuery *query, const GinSignatureOptions *options,
 	if (!query_length(SIGNATURE_NVALUES(sig), query->measure, query->threshold,
 					  options, n, need) || *n > MAX_QUERY_KEYS)
 		return false;
-	*elements = feature_order_first(sig, *n, options->frequent);
+	*elements = feature_hashes(sig);
 	return true;
 }
 

@@ -11,44 +11,7 @@
 #include "signature/sql/signature_query.h"
 #include "utils/rel.h"
 
-/* Upper bits of hashes, of which a list of frequent features consists */
-#define FREQUENT_BITS		16
-#define FREQUENT_PREFIXES	(1 << FREQUENT_BITS)
-#define MAX_FREQUENT		384 /* most entries of a list, see prefix.c */
-
-/* A list in memory: a bit for each prefix, from the lowest bit of a byte, or NULL */
-typedef const uint8 *FrequentFeatures;
-
-#define FREQUENT_BYTES		(FREQUENT_PREFIXES / 8)
-
-static inline uint32
-frequent_prefix(uint64 hash)
-{
-	return hash >> (64 - FREQUENT_BITS);
-}
-
-/* Return the hashes of a set's features, rising: its own values, or palloc'd. */
-extern const uint64 *feature_hashes(const Signature *sig);
-
-/*
- * Return the hashes of the first n features of a set, with frequent ones last, in no defined
- * order: its own values, or palloc'd.
- */
-extern const uint64 *feature_order_first(const Signature *sig, uint64 n,
-										 FrequentFeatures frequent);
-
-/* Return n rising prefixes as a text, palloc'd. */
-extern char *feature_order_list(const uint64 *prefixes, int n);
-
-/* Raise INVALID_PARAMETER_VALUE unless a text is a list. */
-extern void feature_order_check_list(const char *list);
-
-/* Write a list to *to, unless that is NULL, and return its number of bytes. */
-extern Size feature_order_fill_list(const char *list, void *to);
-
 #define GIN_LEAST_THRESHOLD	0.01	/* of the option "threshold" */
-
-#define SIGNATURE_MATCH_STRATEGY	1	/* %%(signature, signature_query) */
 
 /* The options of an index, or their defaults. */
 typedef struct GinSignatureOptions
@@ -58,7 +21,6 @@ typedef struct GinSignatureOptions
 	double		frac;			/* a share of the features after the first 100 */
 	int			measure;		/* MEASURE_JACCARD, or MEASURE_CONTAINMENT:
 								 * every feature is indexed */
-	FrequentFeatures frequent;	/* features that come last, or NULL */
 } GinSignatureOptions;
 
 /* Return options given as in rd_opcoptions or opclassoptions; defaults for NULL. */
@@ -87,24 +49,6 @@ extern const uint64 *gin_row_elements(const Signature *sig,
 
 /* Whether a key column has our operator class, by its support function. */
 extern bool gin_is_signature_key(Relation index, AttrNumber keyno);
-
-/* A condition on an index, as far as the planner knows it */
-typedef struct IndexCondition
-{
-	Measure		measure;
-	double		threshold;		/* neardup.threshold if unknown */
-	double		values;			/* of the signature; 0 if unknown */
-} IndexCondition;
-
-/* Read the right side of an index condition, a signature_query. */
-extern void index_condition_of(PlannerInfo *root, Node *query, IndexCondition *condition);
-
-/* Number of searches of an index: loop_count of the path, or more if conditions depend on an outer query. */
-extern double index_loops(PlannerInfo *root, List *conditions, double loop_count);
-
-/* Mean number of pages of a look-up that are not in memory. */
-extern double index_uncached_pages(PlannerInfo *root, const IndexOptInfo *index,
-								   double pages, double loops);
 
 /* Install the costs of look-ups of signatures by GIN. */
 extern void gin_cost_init(void);

@@ -22,7 +22,7 @@
 #include "utils/snapmgr.h"
 
 #include "base/compat.h"
-#include "gin/gin.h"
+#include "keys/index_condition.h"
 #include "index/access.h"
 #include "signature/sql/signature_query.h"
 #include "guard/guard.h"

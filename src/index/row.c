@@ -11,7 +11,7 @@
 
 #include "base/hash.h"
 #include "base/sort_uint64.h"
-#include "gin/gin.h"
+#include "keys/feature_hashes.h"
 #include "index/row.h"
 #include "methods/method.h"
 

@@ -29,6 +29,7 @@
 #include "base/compat.h"
 #include "base/settings.h"
 #include "gin/gin.h"
+#include "keys/index_condition.h"
 #include "signature/sql/near.h"
 #include "planner/conditions.h"
 #include "signature/sql/signature_query.h"

@@ -1,8 +1,8 @@
 --
 -- test/bench/guard.sql
 --		Insertion of 20,000 rows without near-duplicates into a table of 100,000:
---		with and without the guard, and with an index with a list of frequent
---		features and one without.
+--		with and without the guard, by an index of GIN and one of access method
+--		neardup.
 --
 \pset footer off
 
@@ -40,7 +40,6 @@ SELECT (SELECT count(*) FROM base) AS "rows there",
 CREATE PROCEDURE insert_new(name text, run int, guard text[], singly boolean)
 LANGUAGE plpgsql AS $$
 DECLARE
-  frequent text := '';
   statement text;
   r record;
   before float8;
@@ -49,13 +48,10 @@ BEGIN
   CREATE TABLE target (id int PRIMARY KEY, body text,
                        sig signature GENERATED ALWAYS AS (shingles(body)) STORED);
   INSERT INTO target SELECT id, body FROM base;
-  IF name LIKE 'frequent%' THEN
-    SELECT frequent_features(sig) INTO frequent FROM target;
-  END IF;
-  IF name <> 'no index' THEN
-    EXECUTE format('CREATE INDEX target_sig ON target
-      USING gin (sig signature_gin_ops (frequent = %L))
-      WITH (fastupdate = off)', frequent);
+  IF name LIKE 'neardup%' THEN
+    CREATE INDEX target_sig ON target USING neardup (sig);
+  ELSIF name <> 'no index' THEN
+    CREATE INDEX target_sig ON target USING gin (sig) WITH (fastupdate = off);
   END IF;
   FOREACH statement IN ARRAY guard LOOP
     EXECUTE statement;
@@ -88,11 +84,11 @@ BEGIN
     CALL insert_new('guard and skip', run, ARRAY[reject, skip], false);
     CALL insert_new('no guard, singly', run, '{}', true);
     CALL insert_new('guard, singly', run, ARRAY[reject], true);
-    CALL insert_new('frequent: no guard', run, '{}', false);
-    CALL insert_new('frequent: guard', run, ARRAY[reject], false);
-    CALL insert_new('frequent: guard and skip', run, ARRAY[reject, skip], false);
-    CALL insert_new('frequent: no guard, singly', run, '{}', true);
-    CALL insert_new('frequent: guard, singly', run, ARRAY[reject], true);
+    CALL insert_new('neardup: no guard', run, '{}', false);
+    CALL insert_new('neardup: guard', run, ARRAY[reject], false);
+    CALL insert_new('neardup: guard and skip', run, ARRAY[reject, skip], false);
+    CALL insert_new('neardup: no guard, singly', run, '{}', true);
+    CALL insert_new('neardup: guard, singly', run, ARRAY[reject], true);
   END LOOP;
 END $$;
 CALL insert_all(least(:runs, 3));
@@ -107,11 +103,11 @@ FROM (VALUES ('no index', 'no guard'),
              ('guard and skip', 'no guard'),
              ('no guard, singly', 'no guard, singly'),
              ('guard, singly', 'no guard, singly'),
-             ('frequent: no guard', 'frequent: no guard'),
-             ('frequent: guard', 'frequent: no guard'),
-             ('frequent: guard and skip', 'frequent: no guard'),
-             ('frequent: no guard, singly', 'frequent: no guard, singly'),
-             ('frequent: guard, singly', 'frequent: no guard, singly'))
+             ('neardup: no guard', 'neardup: no guard'),
+             ('neardup: guard', 'neardup: no guard'),
+             ('neardup: guard and skip', 'neardup: no guard'),
+             ('neardup: no guard, singly', 'neardup: no guard, singly'),
+             ('neardup: guard, singly', 'neardup: no guard, singly'))
   AS v (name, base);
 SELECT count(*) AS "rows afterwards" FROM target;
 DROP TABLE base, new, target;

@@ -481,7 +481,7 @@ DECLARE
 BEGIN
     BEGIN
         options := as_text(input);
-        EXECUTE format('CREATE INDEX optional_sig ON optional USING gin (sig signature_gin_ops (frequent = %L, threshold = %L)) WITH (fastupdate = off)',
+        EXECUTE format('CREATE INDEX optional_sig ON optional USING gin (sig signature_gin_ops (ell = %L, threshold = %L)) WITH (fastupdate = off)',
             split_part(options, ';', 1), split_part(options, ';', 2));
         IF (SELECT count(*) FROM optional a, optional b WHERE near_duplicate(a.sig, b.sig, 0.9))
            <> (SELECT count(*) FROM optional a, optional b WHERE similarity(a.sig, b.sig) >= 0.9) THEN

@@ -23,7 +23,6 @@ INSERT INTO expressions (expression) VALUES
 ('word_set_agg(''simple''::regconfig, body)'),
 ('signature_union_agg(sig)'),
 ('signature_intersect_agg(sig)'),
-('frequent_features(sig, 20)'),
 ('pair_evaluation(f = t, g = h, id / 420.0)'),
 ('cluster_evaluation(f, t)');
 
@@ -63,7 +62,7 @@ ANALYZE many_groups;
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
 SET enable_sort = off;
-CREATE TABLE by_hash AS SELECT n, results(expression, 'many_groups') AS result FROM expressions WHERE expression NOT LIKE 'frequent%';
+CREATE TABLE by_hash AS SELECT n, results(expression, 'many_groups') AS result FROM expressions;
 SELECT plan_has('(ANALYZE, COSTS off, TIMING off) SELECT g, signature_union_agg(sig) FROM many_groups GROUP BY g', 'Batches: ([2-9]|[1-9][0-9])') AS spilled;
 SET enable_sort = on;
 SET enable_hashagg = off;
@@ -132,7 +131,7 @@ ORDER BY n;
 RESET enable_sort;
 
 -- no rows, and NULL
-SELECT lexicon_agg(NULL::text), lexicon_agg(NULL::lexicon), word_set_agg(NULL::text), signature_union_agg(NULL), frequent_features(NULL), cluster_evaluation(NULL::int, NULL::int), pair_evaluation(NULL, NULL, NULL);
+SELECT lexicon_agg(NULL::text), lexicon_agg(NULL::lexicon), word_set_agg(NULL::text), signature_union_agg(NULL), cluster_evaluation(NULL::int, NULL::int), pair_evaluation(NULL, NULL, NULL);
 SELECT lexicon_agg(b)::text = (SELECT lexicon_agg('a'))::text AS same FROM (VALUES (NULL), ('a'), (NULL)) v (b);
 
 -- As by engines on several servers: flat states of parts, then their sum.
@@ -142,21 +141,19 @@ CREATE AGGREGATE bounded_part(text, text, int) (SFUNC = lexicon_agg_add, STYPE =
 CREATE AGGREGATE word_set_part(text, text, int) (SFUNC = word_set_agg_add, STYPE = bytea);
 CREATE AGGREGATE word_set_sum(bytea) (SFUNC = word_set_agg_combine, STYPE = bytea, FINALFUNC = word_set_agg_final);
 CREATE AGGREGATE union_part(signature) (SFUNC = signature_union_agg_add, STYPE = signature);
-CREATE AGGREGATE frequent_part(signature, int) (SFUNC = frequent_features_add, STYPE = bytea);
-CREATE AGGREGATE frequent_sum(bytea) (SFUNC = frequent_features_combine, STYPE = bytea, FINALFUNC = frequent_features_final);
 CREATE AGGREGATE pair_part(boolean, boolean, double precision) (SFUNC = pair_evaluation_add, STYPE = bytea);
 CREATE AGGREGATE pair_sum(bytea) (SFUNC = pair_evaluation_combine, STYPE = bytea, FINALFUNC = pair_evaluation_final);
 CREATE TABLE parts AS
 SELECT h, lexicon_part(body) AS lexicon, bounded_part(body, '', 50) AS bounded, word_set_part(body, '', 20) AS word_set,
-       union_part(sig) AS sig, frequent_part(sig, 20) AS frequent, pair_part(f = t, g = h, id / 420.0) AS pair
+       union_part(sig) AS sig, pair_part(f = t, g = h, id / 420.0) AS pair
 FROM state_docs GROUP BY h;
 INSERT INTO parts (h) VALUES (3);
 SELECT p.lexicon::text = d.lexicon::text AS lexicon, p.word_set::text = d.word_set::text AS word_set, p.sig = d.sig AS sig,
-       p.frequent = d.frequent AS frequent, p.pair::text = d.pair::text AS pair, (lexicon_describe(bounded)).words <= 50 AS bounded
+       p.pair::text = d.pair::text AS pair, (lexicon_describe(bounded)).words <= 50 AS bounded
 FROM (SELECT lexicon_sum(lexicon) AS lexicon, word_set_sum(word_set) AS word_set, signature_union_agg(sig) AS sig,
-             frequent_sum(frequent) AS frequent, pair_sum(pair) AS pair, lexicon_sum(bounded) AS bounded FROM parts) p,
+             pair_sum(pair) AS pair, lexicon_sum(bounded) AS bounded FROM parts) p,
      (SELECT lexicon_agg(body) AS lexicon, word_set_agg(body, '', 20) AS word_set, signature_union_agg(sig) AS sig,
-             frequent_features(sig, 20) AS frequent, pair_evaluation(f = t, g = h, id / 420.0) AS pair FROM state_docs) d;
+             pair_evaluation(f = t, g = h, id / 420.0) AS pair FROM state_docs) d;
 -- two results of one state
 SELECT lexicon_agg(body)::text = lexicon_sum(part)::text FROM (SELECT body, NULL::bytea AS part FROM state_docs UNION ALL SELECT NULL, lexicon FROM parts) s;
 SELECT lexicon_part(body) = (SELECT lexicon_part(body) FROM state_docs) AS part, lexicon_agg(body)::text = (SELECT lexicon_sum(lexicon) FROM parts)::text AS lexicon FROM state_docs;
@@ -172,7 +169,6 @@ SELECT lexicon_sum('\x00');
 SELECT lexicon_sum('\x0000000000000000' || substr(lexicon, 9)) FROM parts;
 SELECT word_set_sum(substr(word_set, 1, length(word_set) - 1)) FROM parts;
 SELECT word_set_sum(word_set || '\x00') FROM parts;
-SELECT frequent_sum(frequent || '\x00') FROM parts;
 SELECT pair_sum(pair || '\x00') FROM parts;
 
 -- damaged states are refused, or read without harm
@@ -189,7 +185,6 @@ SELECT name, count(*) FILTER (WHERE o = 'refused') > 0 AS refused, count(*) FILT
 FROM (SELECT name, outcome(name, set_byte(state, at, (get_byte(state, at) + 1 + i * 37 % 255) % 256)) AS o
       FROM (SELECT 'lexicon_sum' AS name, lexicon AS state FROM parts WHERE h = 1
             UNION ALL SELECT 'word_set_sum', word_set FROM parts WHERE h = 1
-            UNION ALL SELECT 'frequent_sum', frequent FROM parts WHERE h = 1
             UNION ALL SELECT 'pair_sum', pair FROM parts WHERE h = 1) s,
            generate_series(0, 99) i, LATERAL (SELECT (CASE WHEN i < 60 THEN i ELSE i * 7919 END) % length(state) AS at) a) d
 GROUP BY name ORDER BY name;
@@ -197,12 +192,11 @@ SELECT name, count(*) FILTER (WHERE o = 'refused') AS refused
 FROM (SELECT name, outcome(name, substr(state, 1, length(state) * i / 10)) AS o
       FROM (SELECT 'lexicon_sum' AS name, lexicon AS state FROM parts WHERE h = 1
             UNION ALL SELECT 'word_set_sum', word_set FROM parts WHERE h = 1
-            UNION ALL SELECT 'frequent_sum', frequent FROM parts WHERE h = 1
             UNION ALL SELECT 'pair_sum', pair FROM parts WHERE h = 1) s, generate_series(0, 9) i) d
 GROUP BY name ORDER BY name;
 
 DROP AGGREGATE lexicon_part(text), lexicon_sum(bytea), bounded_part(text, text, int), word_set_part(text, text, int), word_set_sum(bytea),
-    union_part(signature), frequent_part(signature, int), frequent_sum(bytea), pair_part(boolean, boolean, double precision), pair_sum(bytea),
+    union_part(signature), pair_part(boolean, boolean, double precision), pair_sum(bytea),
     pair_begun(boolean, boolean, double precision), mixed(text);
 DROP FUNCTION results, plan_has, same, outcome;
 DROP TABLE state_docs, many_groups, by_hash, expressions, expected, parted, parts;

@@ -70,8 +70,6 @@ SELECT * FROM check_index('(threshold = 0.95)');
 SELECT * FROM check_index('(ell = 1, frac = 0)');
 SELECT * FROM check_index('(ell = 40, frac = 0.05)');
 SELECT * FROM check_index('(measure = containment)');
-SELECT format('(frequent = %L)', frequent_features(sig)) AS options FROM docs \gset
-SELECT * FROM check_index(:'options');
 
 -- A look-up that visits every row warns once, and reads little more of the index than
 -- one key a row.

@@ -28,8 +28,8 @@ $node->safe_psql(
 	CREATE INDEX docs_kept ON docs USING gin
 		(shingles(body, 5) signature_gin_ops (threshold = 0.6))
 		WITH (fastupdate = off);
-	CREATE INDEX docs_frequent ON docs USING gin
-		(kept signature_gin_ops (frequent = '0001beefcafe'))
+	CREATE INDEX docs_options ON docs USING gin
+		(kept signature_gin_ops (ell = 5, frac = 0.1))
 		WITH (fastupdate = off);
 	INSERT INTO neardup_recorded_versions VALUES ('ICU', '1.0'), ('stems of german', '0');
 	CREATE CONSTRAINT TRIGGER no_near_duplicates
