@@ -192,7 +192,7 @@ for my $call (
 	q{lexicon_agg('simple'::regconfig, title)}, 'lexicon_agg(words)',
 	q{shingle_lexicon_agg(title, 'k=2')}, 'word_set_agg(title)',
 	q{word_set_agg(title, '', 2)}, 'signature_union_agg(sig)',
-	'signature_intersect_agg(sig)', 'frequent_features(sig)',
+	'signature_intersect_agg(sig)',
 	'pair_evaluation(id % 2 = 0, tenant < 2, id / 400.0)',
 	'cluster_evaluation(id % 7, tenant)')
 {
