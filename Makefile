@@ -427,11 +427,13 @@ srcdir = $(patsubst %/,%,$(dir $(firstword $(MAKEFILE_LIST))))
 endif
 
 # The distribution for PGXN: committed files without those of packages, and the install
-# script.
+# script.  It is refused while addresses are placeholders.
 DISTNAME = neardup-$(DISTVERSION)
 .PHONY: test test-asserts check-format demo dist
 dist:
 	@git -C $(srcdir) diff --quiet HEAD || { echo "commit first" >&2; exit 1; }
+	@test '$(PLACEHOLDERS)' = keep || $(srcdir)/test/addresses || \
+		{ echo "fill in ADDRESSES first, or give PLACEHOLDERS=keep for a test" >&2; exit 1; }
 	@mkdir -p sql && cat $(INSTALL_SQL) >sql/neardup--1.0.sql
 	@cat $(srcdir)/sql/install/library.sql >sql/neardup_library--1.0.sql
 	git -C $(srcdir) archive --format=zip -o "$$PWD/$(DISTNAME).zip" \

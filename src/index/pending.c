@@ -34,9 +34,9 @@ typedef struct Appended
 {
 	LocationIndex ends[2];		/* pd_lower, pd_upper */
 	PendingHead head;
-	PendingRow	row;			/* but for the keys */
 	PageChange	changes[4];
 	int			n;
+	PendingRow	row;			/* but for the keys, which vary in number */
 } Appended;
 
 StaticAssertDecl(offsetof(PageHeaderData, pd_upper) ==

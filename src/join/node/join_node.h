@@ -192,10 +192,9 @@ typedef struct SimilarityJoinState
 										 * engine's probes */
 	union
 	{
-		Signature	sig;
 		char		bytes[VARHDRSZ + VARATT_SHORT_MAX];
+		uint64		aligned;
 	}			short_signature;	/* of the row that is read, if it is short */
-	JoinRow		bare_row;		/* that row, if no columns are needed */
 	PairScan	scan;
 
 	uint64		nfiltered;		/* pairs that the filter removed */
@@ -213,6 +212,9 @@ typedef struct SimilarityJoinState
 	SpillFile	files[2];		/* for them, by JoinSide */
 	bool		to_files;		/* rows are written there, or read from there */
 	int64		claimed_spec;	/* last spec that this process has claimed */
+
+	JoinRow		bare_row;		/* the row that is read, if no columns are
+								 * needed; last, as rows vary in size */
 } SimilarityJoinState;
 
 extern bool neardup_enable_join;

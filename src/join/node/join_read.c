@@ -89,7 +89,7 @@ row_signature(SimilarityJoinState *state, JoinSide side)
 
 		SET_VARSIZE(&state->short_signature, VARHDRSZ + bytes);
 		memcpy(VARDATA(&state->short_signature), VARDATA_SHORT(stored), bytes);
-		return &state->short_signature.sig;
+		return (Signature *) &state->short_signature;
 	}
 	return DatumGetSignature(value);
 }
