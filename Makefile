@@ -61,6 +61,7 @@ OBJS = \
 	src/guard/guard_tag.o \
 	src/guard/guard_unique.o \
 	src/guard/guard_value.o \
+	src/guard/guard_violations.o \
 	src/index/build.o \
 	src/index/check.o \
 	src/index/cost.o \
@@ -266,6 +267,7 @@ REGRESS = \
 	gin \
 	golden \
 	guard \
+	guard_condition \
 	guard_created \
 	guard_deferred \
 	guard_messages \

@@ -73,7 +73,8 @@ typedef struct GuardCondition
 {
 	Expr	   *expr;			/* NULL: none */
 	ExprState  *state;			/* compiled when it is first computed */
-	Bitmapset  *inputs;			/* columns that it reads of either row */
+	Bitmapset  *columns;		/* that it names, of either row */
+	Bitmapset  *inputs;			/* columns that these depend on */
 } GuardCondition;
 
 /* A table to search, and the index to search it with. */
@@ -513,5 +514,13 @@ extern char *guard_describe(const Guard *guard, Relation rel,
 /* Raise EXCLUSION_VIOLATION, or a warning in that mode. */
 extern void guard_report(const Guard *guard, Relation rel,
 						 const Trigger *trigger, const char *detail);
+
+/* guard_check.c */
+
+/*
+ * Raise the error, if any, that the first row would raise: create the guard, and
+ * drop it.
+ */
+extern void guard_require_serving(Relation rel, const Trigger *trigger);
 
 #endif							/* NEARDUP_GUARD_H */

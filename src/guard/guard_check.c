@@ -1,29 +1,26 @@
 /*
  * guard_check.c
- *		Checks that a trigger guards its table, for CREATE TRIGGER and for SQL functions.
+ *		Checks that a trigger guards its table, when it is created.
  *
- * PostgreSQL does not call a trigger's function when the trigger is created.  So an
- * event trigger, for CREATE TRIGGER, raises the error that the first row would raise.  It
- * reads the arguments and the index only, and nothing with check_function_bodies off, as
- * pg_dump sets it.
+ * PostgreSQL does not call a trigger's function when the trigger is created.  So
+ * an event trigger, for CREATE TRIGGER, raises the error that the first row would
+ * raise.  It reads the arguments and the index only, and nothing with
+ * check_function_bodies off, as pg_dump sets it.
  */
 #include "postgres.h"
 
 #include "access/genam.h"
-#include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/table.h"
 #include "catalog/namespace.h"
-#include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"
+#include "catalog/pg_namespace_d.h"
+#include "catalog/pg_operator.h"
 #include "catalog/pg_trigger.h"
 #include "commands/event_trigger.h"
-#include "funcapi.h"
 #include "miscadmin.h"
-#include "optimizer/optimizer.h"
-#include "rewrite/rewriteManip.h"
-#include "utils/builtins.h"
-#include "utils/fmgrprotos.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
@@ -32,32 +29,38 @@
 #include "guard/guard.h"
 
 PG_FUNCTION_INFO_V1(neardup_guard_created);
-PG_FUNCTION_INFO_V1(neardup_guard_definition);
 
 /* The definition */
 
-/* Raise an error if a name in the arguments is wrong: the check of a table without partitions. */
+/*
+ * Raise an error if a name in the arguments is wrong: the check of a table
+ * without partitions.
+ */
 static void
 check_names(Relation rel, const Trigger *trigger)
 {
 	GuardArguments arguments = guard_arguments(trigger);
+	Guard		guard = {.before = TRIGGER_FOR_BEFORE(trigger->tgtype)};
 	const char *source = trigger->tgargs[0];
 	AttrNumber	attno = get_attnum(RelationGetRelid(rel), source);
 	Relation	index;
 
 	for (int i = 0; i < arguments.nscope; i++)
 		(void) guard_scope_attno(rel, arguments.scope[i]);
+	if (arguments.condition != NULL)
+		guard_parse_condition(&guard, rel, trigger, arguments.condition);
 	if (attno > 0)
 	{
 		guard_require_signature(rel, attno);
 		return;
 	}
-	index = index_open(guard_named_index(RelationGetRelid(rel), source), AccessShareLock);
+	index = index_open(guard_named_index(RelationGetRelid(rel), source),
+					   AccessShareLock);
 	(void) guard_signature_key(index);
 	index_close(index, NoLock);
 }
 
-/* Return a partition, at any level, that may hold rows; InvalidOid if there is none. */
+/* Return a partition, at any level, that may hold rows, or InvalidOid. */
 static Oid
 find_leaf(Relation rel)
 {
@@ -69,12 +72,19 @@ find_leaf(Relation rel)
 	return InvalidOid;
 }
 
+/* Create the guard of a trigger, and drop it. */
+static void
+try_guard(Relation rel, const Trigger *trigger)
+{
+	MemoryContextDelete(guard_create(CurrentMemoryContext, rel,
+									 trigger)->memory);
+}
+
 /*
- * Raise the error, if any, that the first row would raise: create the guard, and drop it.
  * A trigger for the rows of a partitioned table is fired by its partitions only.
  */
-static void
-require_serving(Relation rel, const Trigger *trigger)
+void
+guard_require_serving(Relation rel, const Trigger *trigger)
 {
 	Relation	leaf;
 	Oid			leafid;
@@ -82,7 +92,7 @@ require_serving(Relation rel, const Trigger *trigger)
 	if (!TRIGGER_FOR_ROW(trigger->tgtype) ||
 		rel->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
 	{
-		MemoryContextDelete(guard_create(CurrentMemoryContext, rel, trigger)->memory);
+		try_guard(rel, trigger);
 		return;
 	}
 	leafid = find_leaf(rel);
@@ -94,11 +104,81 @@ require_serving(Relation rel, const Trigger *trigger)
 	leaf = table_open(leafid, NoLock);
 	trigger = guard_trigger(leaf, trigger->tgname, true);
 	if (trigger != NULL)
-		MemoryContextDelete(guard_create(CurrentMemoryContext, leaf, trigger)->memory);
+		try_guard(leaf, trigger);
 	table_close(leaf, NoLock);
 }
 
-/* True if a command may have created a guard, by a cheap look at its parse tree. */
+/* Dumps of WHEN */
+
+/* True if an operator is not found in the search path of a restore. */
+static bool
+is_elsewhere(Oid operator)
+{
+	HeapTuple	tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(operator));
+	bool		elsewhere;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for operator %u", operator);
+	elsewhere = ((Form_pg_operator) GETSTRUCT(tuple))->oprnamespace !=
+		PG_CATALOG_NAMESPACE;
+	ReleaseSysCache(tuple);
+	return elsewhere;
+}
+
+/* True if an operator compares the value of CASE with one of WHEN. */
+static bool
+compares_case(Node *node)
+{
+	return IsA(node, OpExpr) && list_length(((OpExpr *) node)->args) == 2 &&
+		IsA(linitial(((OpExpr *) node)->args), CaseTestExpr);
+}
+
+/*
+ * Expression tree walker: set *where to an expression whose operator PostgreSQL
+ * writes without its schema.
+ */
+static bool
+find_unqualified(Node *node, void *where)
+{
+	const char *found = NULL;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, DistinctExpr))
+		found = "IS DISTINCT FROM";
+	else if (IsA(node, NullIfExpr))
+		found = "NULLIF";
+	else if (compares_case(node))
+		found = "CASE with a value";
+	/* both are made as an OpExpr is */
+	if (found != NULL && is_elsewhere(((OpExpr *) node)->opno))
+	{
+		*(const char **) where = found;
+		return true;
+	}
+	return expression_tree_walker(node, find_unqualified, where);
+}
+
+/* Warn of a WHEN that a dump cannot restore: then the guard is lost. */
+static void
+warn_of_when(const Trigger *trigger)
+{
+	const char *where = NULL;
+
+	if (trigger->tgqual == NULL ||
+		!find_unqualified(stringToNode(trigger->tgqual), &where))
+		return;
+	ereport(WARNING,
+			(errmsg("dumps cannot restore the WHEN of trigger \"%s\"",
+					trigger->tgname),
+			 errdetail("PostgreSQL writes the operator of %s without its schema, and a restore without the trigger goes on.",
+					   where),
+			 errhint("Write WHEN ((OLD.sig = NEW.sig) IS NOT TRUE), or CASE WHEN a = b. An UPDATE that leaves the signature as it was needs no WHEN, as the guard does not check it.")));
+}
+
+/* The event trigger */
+
+/* True if a command may have created a guard: a cheap look at its parse tree. */
 static bool
 may_create_guard(const EventTriggerData *event)
 {
@@ -106,6 +186,25 @@ may_create_guard(const EventTriggerData *event)
 		strcmp(strVal(llast(((CreateTrigStmt *) event->parsetree)->funcname)),
 			   "neardup_guard") == 0 &&
 		check_function_bodies && !IsBinaryUpgrade;
+}
+
+/*
+ * Check a new guard, as the table's owner: index expressions are prepared, which
+ * may call functions that the owner has written.
+ */
+static void
+check_guard(Relation rel, const Trigger *trigger)
+{
+	OwnerWork	work;
+	const char *condition;
+
+	owner_begin(&work, rel);
+	guard_require_serving(rel, trigger);
+	owner_end(&work);
+	condition = guard_arguments(trigger).condition;
+	if (condition != NULL)
+		guard_require_same_names(rel, trigger, condition);
+	warn_of_when(trigger);
 }
 
 /* neardup_guard_created() RETURNS event_trigger */
@@ -125,99 +224,8 @@ neardup_guard_created(PG_FUNCTION_ARGS)
 		const Trigger *trigger = guard_trigger(rel, statement->trigname, true);
 
 		if (trigger != NULL)
-			require_serving(rel, trigger);
+			check_guard(rel, trigger);
 		relation_close(rel, NoLock);
 	}
 	PG_RETURN_NULL();
-}
-
-/* Return the WHEN of a trigger in SQL; NULL if it has none, or reads OLD. */
-static char *
-condition_sql(Relation rel, const Trigger *trigger)
-{
-	Node	   *condition = trigger->tgqual == NULL ? NULL : stringToNode(trigger->tgqual);
-
-	if (condition == NULL || bms_is_member(PRS2_OLD_VARNO, pull_varnos(NULL, condition)))
-		return NULL;
-	ChangeVarNodes(condition, PRS2_NEW_VARNO, 1, 0);
-	return TextDatumGetCString(DirectFunctionCall2(pg_get_expr,
-												   CStringGetTextDatum(nodeToString(condition)),
-												   ObjectIdGetDatum(RelationGetRelid(rel))));
-}
-
-/* Return the guarded signature in SQL; set *indexid to the index that the trigger names. */
-static char *
-signature_sql(Relation rel, const Trigger *trigger, Oid *indexid)
-{
-	const char *source = trigger->tgargs[0];
-	Relation	index;
-	char	   *sql;
-
-	*indexid = InvalidOid;
-	if (get_attnum(RelationGetRelid(rel), source) > 0)
-		return pstrdup(quote_identifier(source));
-	*indexid = guard_named_index(RelationGetRelid(rel), source);
-	index = index_open(*indexid, AccessShareLock);
-	sql = guard_key_sql(index, guard_signature_key(index));
-	index_close(index, NoLock);
-	return sql;
-}
-
-/* Raise an error if the user has more rights than the owner of the table's expressions. */
-static void
-require_owner(Relation rel)
-{
-	const char *owner = GetUserNameFromId(rel->rd_rel->relowner, false);
-
-	if (owner_is_another(rel))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("expressions of table \"%s\" are not computed with the rights of role \"%s\"",
-						RelationGetRelationName(rel),
-						GetUserNameFromId(GetUserId(), false)),
-				 errdetail("The table belongs to role \"%s\", who may have written them.", owner),
-				 errhint("Use SET ROLE %s before, and RESET ROLE afterwards.",
-						 quote_identifier(owner))));
-}
-
-/*
- * neardup_guard_definition(relation regclass, trigger name, OUT threshold float8,
- * OUT signature text, OUT scope text, OUT index regclass, OUT condition text): raises the
- * error that the first row would raise
- */
-Datum
-neardup_guard_definition(PG_FUNCTION_ARGS)
-{
-	Relation	rel = argument_relation(PG_GETARG_OID(0), AccessShareLock);
-	const Trigger *trigger = guard_trigger(rel, NameStr(*PG_GETARG_NAME(1)), false);
-	GuardArguments arguments;
-	StringInfoData scope;
-	char	   *condition;
-	Oid			indexid;
-	Datum		values[5];
-	bool		nulls[5] = {false};
-
-	if (trigger->tgisclone)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("trigger \"%s\" guards more than partition \"%s\"",
-						trigger->tgname, RelationGetRelationName(rel)),
-				 errhint("Give the table that the trigger was created on.")));
-	require_serving(rel, trigger);
-	arguments = guard_arguments(trigger);
-	initStringInfo(&scope);
-	for (int i = 0; i < arguments.nscope; i++)
-		appendStringInfo(&scope, ", %s", quote_identifier(arguments.scope[i]));
-	values[0] = Float8GetDatum(arguments.threshold);
-	values[1] = CStringGetTextDatum(signature_sql(rel, trigger, &indexid));
-	values[2] = CStringGetTextDatum(scope.data);
-	values[3] = ObjectIdGetDatum(indexid);
-	nulls[3] = !OidIsValid(indexid);
-	condition = condition_sql(rel, trigger);
-	nulls[4] = condition == NULL;
-	values[4] = nulls[4] ? (Datum) 0 : CStringGetTextDatum(condition);
-	if (!nulls[3] || !nulls[4])
-		require_owner(rel);
-	relation_close(rel, NoLock);
-	PG_RETURN_DATUM(call_row(call_row_type(fcinfo), lengthof(values), values, nulls));
 }

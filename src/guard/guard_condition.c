@@ -195,6 +195,9 @@ guard_parse_condition(Guard *guard, Relation rel, const Trigger *trigger,
 	expr = analyze_in_catalog(rel, condition);
 	error_context_stack = errors.previous;
 
+	pull_varattnos(expr, NEW_VARNO, &guard->condition.columns);
+	pull_varattnos(expr, OLD_VARNO, &guard->condition.columns);
+
 	/* a version of a row is read as either */
 	inputs = guard_expand_generated(expr, rel, NEW_VARNO, guard->before);
 	inputs = guard_expand_generated(inputs, rel, OLD_VARNO, guard->before);

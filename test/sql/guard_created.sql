@@ -142,6 +142,24 @@ SELECT neardup_guard_check(1, 'guard');
 SELECT * FROM neardup_guard_rows(1, 'guard');
 SELECT * FROM neardup_guard_violations(1, 'guard');
 
+-- A WHEN that a dump cannot restore, as PostgreSQL writes its operator without schema
+CREATE INDEX docs_all ON docs USING gin (sig) WITH (fastupdate = off);
+CREATE PROCEDURE warned(condition text) LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('CREATE TRIGGER guard AFTER UPDATE ON docs FOR EACH ROW WHEN (%s) EXECUTE FUNCTION neardup_guard(''sig'', ''0.8'')', condition);
+    SET LOCAL search_path = pg_catalog;
+    RAISE WARNING '%', regexp_replace(pg_get_triggerdef(oid), '.*(WHEN .*) EXECUTE.*', '\1') FROM pg_trigger WHERE tgname = 'guard' AND tgrelid = 'public.docs'::regclass;
+    RESET search_path;
+    DROP TRIGGER guard ON docs;
+END $$;
+CALL warned('OLD.sig IS DISTINCT FROM NEW.sig');
+CALL warned('NULLIF(NEW.sig, OLD.sig) IS NOT NULL');
+CALL warned('CASE NEW.sig WHEN OLD.sig THEN false ELSE true END');
+CALL warned('(OLD.sig = NEW.sig) IS NOT TRUE');
+CALL warned('CASE WHEN NEW.sig = OLD.sig THEN false ELSE true END');
+CALL warned('OLD.tenant IS DISTINCT FROM NEW.tenant AND NULLIF(NEW.tenant, 1) > 0');
+DROP PROCEDURE warned;
+
 DROP PROCEDURE try;
 DROP TABLE docs;
 DROP FUNCTION f;
