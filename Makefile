@@ -249,6 +249,7 @@ REGRESS = \
 	groups \
 	groups_added \
 	groups_equal \
+	groups_random \
 	comparisons \
 	configured \
 	copied_cases \
