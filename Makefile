@@ -41,6 +41,7 @@ OBJS = \
 	src/groups/added_rows.o \
 	src/groups/disk_array.o \
 	src/groups/groups.o \
+	src/groups/kept_groups.o \
 	src/groups/pair_groups.o \
 	src/groups/row_query.o \
 	src/groups/scopes.o \
@@ -193,6 +194,7 @@ INSTALL_NOUNS = \
 	fill \
 	passages \
 	groups \
+	kept_groups \
 	guard \
 	evaluation \
 	versions
@@ -296,6 +298,7 @@ REGRESS = \
 	join_random \
 	join_runs \
 	join_specs \
+	kept_groups \
 	lexical \
 	lexicon \
 	library \
