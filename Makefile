@@ -337,6 +337,8 @@ NO_LOCALE = 1
 ISOLATION = \
 	ddl_race \
 	exclude_race \
+	guard_clean_race \
+	guard_condition_race \
 	guard_deferred_race \
 	guard_insert_race \
 	guard_moved_race \
