@@ -171,9 +171,10 @@ create_estimate(FunctionCallInfo fcinfo)
 				 errmsg("threshold of an index must not be null")));
 	estimate->gin = true;
 	estimate->options = gin_signature_options(NULL);
-	estimate->options.threshold = threshold;
 	if (threshold < GIN_LEAST_THRESHOLD)
 		estimate->options.measure = MEASURE_CONTAINMENT;
+	else
+		estimate->options.threshold = threshold;
 	return estimate;
 }
 

@@ -131,7 +131,8 @@ estimate_init(PlannerInfo *root, Estimate *estimate)
 													   &estimate->right);
 			break;
 		default:
-			estimate->resemblance = threshold / (2 - threshold);
+			/* not 0 of the least of all numbers */
+			estimate->resemblance = Max(threshold / (2 - threshold), FLT_MIN);
 	}
 	Assert(estimate->resemblance > 0 && estimate->resemblance <= 1);
 }

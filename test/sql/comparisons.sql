@@ -17,6 +17,7 @@ ANALYZE docs;
 -- The join
 EXPLAIN (COSTS OFF) SELECT * FROM docs a, docs b WHERE similarity(a.sig, b.sig) >= 0.8 AND a.id < b.id;
 EXPLAIN (COSTS OFF) SELECT * FROM docs a, docs b WHERE 0.8 < similarity(a.sig, b.sig);
+EXPLAIN (COSTS OFF) SELECT * FROM docs a, docs b WHERE 0 < dice(a.sig, b.sig);
 EXPLAIN (COSTS OFF) SELECT * FROM docs a, docs b WHERE a.sig <-> b.sig <= 0.2;
 EXPLAIN (COSTS OFF) SELECT * FROM docs a LEFT JOIN docs b ON containment(b.sig, a.sig) > 0.8::real;
 SET enable_nestloop = off;

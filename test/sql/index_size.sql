@@ -28,7 +28,7 @@ SELECT neardup_estimate(sig) > 0 AS nulls, neardup_estimate_gin(sig, 0.8) > 0 AS
 SELECT neardup_estimate(sig), neardup_estimate_gin(sig, 0.8) FROM docs WHERE false;
 SELECT neardup_estimate_gin(sig, 2) FROM docs;
 SELECT neardup_estimate_gin(sig, NULL) FROM docs;
-SELECT neardup_estimate_gin(minhash(sig), 0.8) > 100000 AS some FROM docs;
+SELECT neardup_estimate_gin(minhash(sig), 0.8) > 100000 AS some, neardup_estimate_gin(minhash(sig), 0) > 100000 AS of_containment FROM docs;
 -- a hash table that is read again, of unordered rows
 SET enable_sort = off;
 SET work_mem = '1GB';

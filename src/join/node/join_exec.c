@@ -194,28 +194,16 @@ init_output(SimilarityJoinState *state, List *filter, List *qual)
 
 /*
  * Change a copy of the plan for EXPLAIN, which looks up arguments of subplans in outer and
- * inner plans, while planner and executor must not find the children there.  And give row
- * identity columns (ROWID_VAR) the names of their columns.
+ * inner plans, while planner and executor must not find the children there.
  */
 static void
 show_children(SimilarityJoinState *state)
 {
 	CustomScan *plan = makeNode(CustomScan);
-	ListCell   *lc;
 
 	memcpy(plan, join_plan(state), sizeof(CustomScan));
 	outerPlan(plan) = linitial(plan->custom_plans);
 	innerPlan(plan) = lsecond(plan->custom_plans);
-	plan->custom_scan_tlist = copyObject(plan->custom_scan_tlist);
-	foreach(lc, plan->custom_scan_tlist)
-	{
-		Var		   *var = (Var *) lfirst_node(TargetEntry, lc)->expr;
-
-		if (!IsA(var, Var) || var->varno != ROWID_VAR)
-			continue;
-		var->varno = var->varnosyn;
-		var->varattno = var->varattnosyn;
-	}
 	state->css.ss.ps.plan = &plan->scan.plan;
 }
 

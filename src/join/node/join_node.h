@@ -247,6 +247,9 @@ extern Plan *similarity_join_plan(PlannerInfo *root, RelOptInfo *rel,
 								  CustomPath *path, List *tlist,
 								  List *clauses, List *custom_plans);
 
+/* The expression, or the column that stands in for a row identity. */
+extern Expr *row_identity_column(PlannerInfo *root, Expr *expr);
+
 /* selfjoin.c */
 extern bool selfjoin_paths(PlannerInfo *root, Path *outer, Path *inner,
 						   Expr *outer_signature, Expr *inner_signature);

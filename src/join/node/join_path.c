@@ -261,20 +261,18 @@ distinct_share(PlannerInfo *root, const CustomPath *cpath, Path *side, Expr *key
 
 /* Bytes of the columns of a side in the output of the join, which are kept with its rows. */
 static double
-kept_width(PlannerInfo *root, const RelOptInfo *joinrel, const Path *side)
+kept_width(PlannerInfo *root, const PathTarget * target, const Path *side)
 {
 	double		width = 0;
 	ListCell   *lc;
 
-	foreach(lc, joinrel->reltarget->exprs)
+	foreach(lc, target->exprs)
 	{
 		Expr	   *expr = lfirst(lc);
 		Var		   *var = IsA(expr, Var) ? (Var *) expr : NULL;
 		int32		stored = 0;
 
-		/* a ROWID_VAR has no relation yet */
-		if ((var != NULL && IS_SPECIAL_VARNO(var->varno)) ||
-			!belongs_to(root, expr, side->parent))
+		if (!belongs_to(root, expr, side->parent))
 			continue;
 		if (var != NULL)
 		{
@@ -304,7 +302,7 @@ kept_rows(const CustomPath *cpath, const Path *side, double kept)
 static double
 side_bytes(PlannerInfo *root, const CustomPath *cpath, Path *side, Expr *key, double kept)
 {
-	return kept_rows(cpath, side, kept) * (ROW_BYTES + kept_width(root, cpath->path.parent, side)) +
+	return kept_rows(cpath, side, kept) * (ROW_BYTES + kept_width(root, cpath->path.pathtarget, side)) +
 		kept * side_rows(cpath, side) * distinct_share(root, cpath, side, key) *
 		estimate_features(root, key) * sizeof(uint64);
 }
@@ -475,6 +473,63 @@ typedef struct JoinOffer
 	JoinCondition condition;
 } JoinOffer;
 
+/*
+ * Row identities
+ *
+ * If a partitioned table is changed, a join may have to emit the identity of its rows, a column
+ * without relation (ROWID_VAR).  No expression of a custom scan may be one, as an assertion of
+ * core says, but a node with children passes one on.  So the join emits the column of the
+ * partitioned table instead, and is the only child of an append node.  Core drops that node
+ * from the plan, once the nodes above have found the identity in it.
+ */
+
+/* True if a row identity is a whole row, of a foreign partition: not one of the table's columns. */
+static bool
+has_whole_rows(const PlannerInfo *root)
+{
+	ListCell   *lc;
+
+	foreach(lc, root->row_identity_vars)
+		if (lfirst_node(RowIdentityVarInfo, lc)->rowidvar->varattno == InvalidAttrNumber)
+		return true;
+	return false;
+}
+
+/* The columns that the join emits. */
+static PathTarget *
+join_target(PlannerInfo *root, RelOptInfo *joinrel)
+{
+	PathTarget *target;
+	ListCell   *lc;
+
+	if (root->row_identity_vars == NIL)
+		return joinrel->reltarget;
+	target = copy_pathtarget(joinrel->reltarget);
+	foreach(lc, target->exprs)
+		lfirst(lc) = row_identity_column(root, lfirst(lc));
+	return target;
+}
+
+/* The path that emits what core expects of the join. */
+static Path *
+row_identity_path(Path *join)
+{
+	AppendPath *path;
+
+	if (join->pathtarget == join->parent->reltarget)
+		return join;
+	path = makeNode(AppendPath);
+	path->path = *join;
+	path->path.type = T_AppendPath;
+	path->path.pathtype = T_Append;
+	path->path.pathtarget = join->parent->reltarget;
+	path->subpaths = list_make1(join);
+	path->first_partial_path = 1;
+	path->limit_tuples = -1;
+	Assert(!join->parallel_aware);
+	return &path->path;
+}
+
 /* The join of two paths: whole ones, or partial ones of several processes, the inner one maybe whole. */
 static Path *
 join_path(const JoinOffer *offer, Path *outer, Path *inner, bool parallel, bool inner_whole)
@@ -490,7 +545,7 @@ join_path(const JoinOffer *offer, Path *outer, Path *inner, bool parallel, bool 
 	divide_clauses(joinrel, offer->type, offer->extra->restrictlist, &clauses, &qual);
 	path->path.pathtype = T_CustomScan;
 	path->path.parent = joinrel;
-	path->path.pathtarget = joinrel->reltarget;
+	path->path.pathtarget = join_target(offer->root, joinrel);
 	path->path.parallel_aware = parallel;
 	path->path.parallel_safe = joinrel->consider_parallel &&
 		outer->parallel_safe && inner->parallel_safe;
@@ -669,7 +724,7 @@ cost_of_share(Cost startup, Cost total, double share)
  * List our join slightly below the core joins in the list that really cost more, in full and
  * for the rows that are fetched.
  */
-static Path *
+static void
 undercut_core_joins(const JoinOffer *offer, Path *ours, List *paths)
 {
 	Cost		total = ours->total_cost;
@@ -701,7 +756,6 @@ undercut_core_joins(const JoinOffer *offer, Path *ours, List *paths)
 	Assert(total >= 0 && total <= ours->total_cost);
 	ours->total_cost = total;
 	ours->startup_cost = Min(startup, total);
-	return ours;
 }
 
 /*
@@ -720,11 +774,15 @@ add_parallel_paths(const JoinOffer *offer, RelOptInfo *outerrel, RelOptInfo *inn
 		inner[0] = linitial(innerrel->partial_pathlist);
 	inner[1] = get_cheapest_parallel_safe_total_inner(innerrel->pathlist);
 	for (int whole = 0; whole <= 1; whole++)
-		if (inner[whole] != NULL)
-			add_partial_path(joinrel,
-							 undercut_core_joins(offer, join_path(offer, linitial(outerrel->partial_pathlist),
-																  inner[whole], true, whole),
-												 joinrel->partial_pathlist));
+	{
+		Path	   *ours;
+
+		if (inner[whole] == NULL)
+			continue;
+		ours = join_path(offer, linitial(outerrel->partial_pathlist), inner[whole], true, whole);
+		undercut_core_joins(offer, ours, joinrel->partial_pathlist);
+		add_partial_path(joinrel, row_identity_path(ours));
+	}
 }
 
 /* Add a path for each condition that can drive the join. */
@@ -741,6 +799,7 @@ add_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 		JoinOffer	offer = {root, joinrel, type, extra};
+		Path	   *ours;
 
 		/*
 		 * The condition is evaluated before all others, so none of them may
@@ -750,10 +809,10 @@ add_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 			(rinfo->security_level > least && !rinfo->leakproof) ||
 			!join_condition(root, rinfo, outerrel, innerrel, &offer.condition))
 			continue;
-		add_path(joinrel,
-				 undercut_core_joins(&offer, join_path(&offer, outerrel->cheapest_total_path,
-													   innerrel->cheapest_total_path, false, false),
-									 joinrel->pathlist));
+		ours = join_path(&offer, outerrel->cheapest_total_path, innerrel->cheapest_total_path,
+						 false, false);
+		undercut_core_joins(&offer, ours, joinrel->pathlist);
+		add_path(joinrel, row_identity_path(ours));
 		add_parallel_paths(&offer, outerrel, innerrel);
 	}
 }
@@ -768,14 +827,8 @@ join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 
 	if (previous_hook)
 		previous_hook(root, joinrel, outerrel, innerrel, type, extra);
-	if (!neardup_enable_join)
+	if (!neardup_enable_join || has_whole_rows(root))
 		return;
-#ifdef USE_ASSERT_CHECKING
-
-	/* an assertion of core (fix_scan_expr) does not expect a ROWID_VAR here */
-	if (root->row_identity_vars != NIL)
-		return;
-#endif
 	if (straight != JOIN_INNER && straight != JOIN_LEFT && straight != JOIN_SEMI &&
 		straight != JOIN_ANTI)
 		return;

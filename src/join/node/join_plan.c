@@ -4,7 +4,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/heap.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
@@ -56,22 +55,24 @@ to_output_form(Node *node, List *forms)
 }
 
 /*
- * If a partitioned table is changed, the row identity is a column without relation (ROWID_VAR)
- * until core has matched the plan's columns.  Note the column of the table for EXPLAIN, see
- * show_children().
+ * If a partitioned table is changed, its row identity is a column without relation (ROWID_VAR),
+ * which core allows in join and append nodes but not in a custom scan.  The column of the
+ * partitioned table stands in for it, see row_identity_path().
  */
-static void
-note_row_identity(PlannerInfo *root, Var *var)
+Expr *
+row_identity_column(PlannerInfo *root, Expr *expr)
 {
-	RowIdentityVarInfo *info;
-	const		FormData_pg_attribute *column;
+	const RowIdentityVarInfo *info;
+	Var		   *column;
 
-	if (!IsA(var, Var) || var->varno != ROWID_VAR)
-		return;
-	info = list_nth(root->row_identity_vars, var->varattno - 1);
-	column = SystemAttributeByName(info->rowidname);
-	var->varnosyn = root->parse->resultRelation;
-	var->varattnosyn = column != NULL ? column->attnum : InvalidAttrNumber;
+	if (!IsA(expr, Var) || ((Var *) expr)->varno != ROWID_VAR)
+		return expr;
+	column = copyObject((Var *) expr);
+	info = list_nth(root->row_identity_vars, column->varattno - 1);
+	Assert(root->parse->resultRelation > 0);
+	column->varno = root->parse->resultRelation;
+	column->varattno = info->rowidvar->varattno;
+	return (Expr *) column;
 }
 
 /* The children's columns side by side, in output form. */
@@ -89,7 +90,7 @@ child_columns(PlannerInfo *root, List *custom_plans, List *forms)
 			TargetEntry *entry = lfirst_node(TargetEntry, lc2);
 			Expr	   *expr = (Expr *) to_output_form((Node *) entry->expr, forms);
 
-			note_row_identity(root, (Var *) expr);
+			expr = row_identity_column(root, expr);
 			columns = lappend(columns,
 							  makeTargetEntry(expr, list_length(columns) + 1, NULL, false));
 		}
