@@ -1,6 +1,7 @@
 /*
  * call.c
- *		Calls of SQL functions: arguments, results, states of aggregates, rights.
+ *		Calls of SQL functions: arguments, results, states of aggregates,
+ *		rights.
  */
 #include "postgres.h"
 
@@ -86,7 +87,8 @@ same_value(Datum a, Datum b, bool typbyval, int typlen)
 {
 	if (typlen == -1 && VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(a)) &&
 		VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(b)) &&
-		memcmp(DatumGetPointer(a), DatumGetPointer(b), VARSIZE_EXTERNAL(DatumGetPointer(a))) == 0)
+		memcmp(DatumGetPointer(a), DatumGetPointer(b),
+			   VARSIZE_EXTERNAL(DatumGetPointer(a))) == 0)
 		return true;
 	return datum_image_eq(a, b, typbyval, typlen);
 }
@@ -127,8 +129,10 @@ call_row(TupleDesc desc, int n, Datum *values, bool *nulls)
 {
 	if (desc->natts > n)		/* the others are dropped */
 	{
-		values = memcpy(palloc0(desc->natts * sizeof(Datum)), values, n * sizeof(Datum));
-		nulls = memcpy(memset(palloc(desc->natts), true, desc->natts), nulls, n);
+		values = memcpy(palloc0(desc->natts * sizeof(Datum)), values,
+						n * sizeof(Datum));
+		nulls = memcpy(memset(palloc(desc->natts), true, desc->natts), nulls,
+					   n);
 	}
 	return HeapTupleGetDatum(heap_form_tuple(desc, values, nulls));
 }
@@ -182,12 +186,14 @@ call_unchanged_state(FunctionCallInfo fcinfo)
 #define MAX_PASSED		8		/* contexts of other names that are skipped */
 
 /*
- * The server adopts an expanded object as the state if the parent of its memory context
- * is the aggregate's.  It deletes that context only if a transition returns another
- * state, which ours never do.  So the states share one context.
+ * The server adopts an expanded object as the state if the parent of its
+ * memory context is the aggregate's.  It deletes that context only if a
+ * transition returns another state, which ours never do.  So the states share
+ * one context.
  *
- * The context is among the last children of the aggregate's, unless another aggregate
- * creates one for each group.  Then several contexts of this name may exist.
+ * The context is among the last children of the aggregate's, unless another
+ * aggregate creates one for each group.  Then several contexts of this name
+ * may exist.
  */
 MemoryContext
 state_context(FunctionCallInfo fcinfo)

@@ -1,6 +1,7 @@
 /*
  * call.h
- *		Calls of SQL functions: arguments, results, states of aggregates, rights.
+ *		Calls of SQL functions: arguments, results, states of aggregates,
+ *		rights.
  */
 #ifndef NEARDUP_CALL_H
 #define NEARDUP_CALL_H
@@ -23,18 +24,23 @@ extern int64 argument_whole(const char *what, int64 value, int64 least,
 extern double argument_real(const char *what, double value, double least,
 							double most);
 
-/* Return the share if it is greater than 0 and at most 1, or else raise that error. */
+/*
+ * Return the share if it is greater than 0 and at most 1, or else raise that
+ * error.
+ */
 extern double argument_share(const char *what, double share);
 
-/* Count the elements of an array; raise NULL_VALUE_NOT_ALLOWED if one is null. */
+/*
+ * Count the elements of an array; raise NULL_VALUE_NOT_ALLOWED if one is null.
+ */
 extern size_t argument_elements(const char *what, ArrayType *array);
 
 /* Open a relation of any kind; raise UNDEFINED_TABLE if none has this OID. */
 extern Relation argument_relation(Oid relid, LOCKMODE lock);
 
 /*
- * Return whether two values of one type have the same bytes.  A value out of line that
- * an UPDATE has left in its place is not fetched.
+ * Return whether two values of one type have the same bytes.  A value out of
+ * line that an UPDATE has left in its place is not fetched.
  */
 extern bool same_value(Datum a, Datum b, bool typbyval, int typlen);
 
@@ -44,9 +50,9 @@ extern bool same_value(Datum a, Datum b, bool typbyval, int typlen);
 extern TupleDesc call_row_type(FunctionCallInfo fcinfo);
 
 /*
- * Raise DATATYPE_MISMATCH unless a row type has n columns of these types, where
- * InvalidOid stands for any type, and no further columns but dropped ones.  ALTER TYPE
- * may have changed a type of the extension.
+ * Raise DATATYPE_MISMATCH unless a row type has n columns of these types,
+ * where InvalidOid stands for any type, and no further columns but dropped
+ * ones.  ALTER TYPE may have changed a type of the extension.
  */
 extern void call_require_columns(TupleDesc desc, int n, const Oid *types);
 
@@ -54,9 +60,9 @@ extern void call_require_columns(TupleDesc desc, int n, const Oid *types);
 extern Datum call_row(TupleDesc desc, int n, Datum *values, bool *nulls);
 
 /*
- * Return an array of n bigints, palloc'd, and set *values to its elements, for the
- * caller to fill.  Raises PROGRAM_LIMIT_EXCEEDED if it would not fit into memory in
- * one piece.
+ * Return an array of n bigints, palloc'd, and set *values to its elements, for
+ * the caller to fill.  Raises PROGRAM_LIMIT_EXCEEDED if it would not fit into
+ * memory in one piece.
  */
 extern ArrayType *call_bigints(size_t n, int64 **values);
 
@@ -64,17 +70,18 @@ extern ArrayType *call_bigints(size_t n, int64 **values);
  * Aggregates
  *
  * A state of type internal can be sent to other servers only by functions that
- * PostgreSQL's own parallel plans call.  So a state is a value of the result's type,
- * or a bytea.
+ * PostgreSQL's own parallel plans call.  So a state is a value of the result's
+ * type, or a bytea.
  *
- * In memory a state is an expanded object, which the server passes on from row to row
- * and flattens to send it.  Numbers of a bytea are in the machine's order.  Every byte
- * of a flat state is checked when it is read, since SQL can make any value.
+ * In memory a state is an expanded object, which the server passes on from row
+ * to row and flattens to send it.  Numbers of a bytea are in the machine's
+ * order.  Every byte of a flat state is checked when it is read, since SQL can
+ * make any value.
  */
 
 /*
- * Return the memory context of an aggregate's state.  Raises FEATURE_NOT_SUPPORTED
- * if no aggregate calls the function.
+ * Return the memory context of an aggregate's state.  Raises
+ * FEATURE_NOT_SUPPORTED if no aggregate calls the function.
  */
 extern MemoryContext call_aggregate_context(FunctionCallInfo fcinfo);
 
@@ -85,28 +92,34 @@ extern Datum call_unchanged_state(FunctionCallInfo fcinfo);
 extern MemoryContext state_context(FunctionCallInfo fcinfo);
 
 /*
- * Return a new state, zeroed but for its header, which must be its first member.
- * States share a context, its eoh_context.  (With one each, the server's count of an
- * aggregate's memory at each new group would be quadratic in groups.)  Methods that
- * free what they allocate switch to it: from PostgreSQL 17 on, a sort flattens
- * states in a context that frees no single piece.
+ * Return a new state, zeroed but for its header, which must be its first
+ * member.  States share a context, its eoh_context.  (With one each, the
+ * server's count of an aggregate's memory at each new group would be quadratic
+ * in groups.)  Methods that free what they allocate switch to it: from
+ * PostgreSQL 17 on, a sort flattens states in a context that frees no single
+ * piece.
  */
 extern void *state_create(FunctionCallInfo fcinfo,
 						  const ExpandedObjectMethods *methods, Size size);
 
-/* Add a flat state to one in memory, which is created if it is NULL; return it. */
+/*
+ * Add a flat state to one in memory, which is created if it is NULL; return
+ * it.
+ */
 typedef void *(*StateAdd) (FunctionCallInfo fcinfo, void *state,
 						   struct varlena *flat);
 
 /*
- * Return argument 0, a state of these methods, to be changed or only read; NULL if it
- * is null.  A flat state becomes a new one in memory.
+ * Return argument 0, a state of these methods, to be changed or only read;
+ * NULL if it is null.  A flat state becomes a new one in memory.
  */
 extern void *state_argument(FunctionCallInfo fcinfo,
 							const ExpandedObjectMethods *methods,
 							StateAdd add, bool change);
 
-/* Implement a combine function: add argument 1, a flat state, to argument 0. */
+/*
+ * Implement a combine function: add argument 1, a flat state, to argument 0.
+ */
 extern Datum state_combine(FunctionCallInfo fcinfo,
 						   const ExpandedObjectMethods *methods,
 						   StateAdd add);
@@ -117,15 +130,16 @@ extern Datum state_combine(FunctionCallInfo fcinfo,
 
 /*
  * Return the size of a flat value with its varlena header.  Raises
- * PROGRAM_LIMIT_EXCEEDED with the aggregate's name if it would not fit into memory
- * in one piece.
+ * PROGRAM_LIMIT_EXCEEDED with the aggregate's name if it would not fit into
+ * memory in one piece.
  */
 extern Size state_flat_size(const char *aggregate, size_t bytes);
 
 /*
- * Return argument 0, a state that is a bytea of that size with its header, to be
- * changed in place; a zeroed one if the argument is null.  Outside of an aggregate the
- * result is a copy.  Raises INVALID_BINARY_REPRESENTATION for another size.
+ * Return argument 0, a state that is a bytea of that size with its header, to
+ * be changed in place; a zeroed one if the argument is null.  Outside of an
+ * aggregate the result is a copy.  Raises INVALID_BINARY_REPRESENTATION for
+ * another size.
  */
 extern void *state_of_size(FunctionCallInfo fcinfo, const char *aggregate,
 						   Size size);
@@ -145,13 +159,16 @@ typedef struct OwnerWork
 } OwnerWork;
 
 /*
- * Become the table's owner, in a security-restricted operation, until owner_end()
- * or an error.
+ * Become the table's owner, in a security-restricted operation, until
+ * owner_end() or an error.
  */
 extern void owner_begin(OwnerWork *work, Relation rel);
 extern void owner_end(const OwnerWork *work);
 
-/* Return whether the current user is another role that has all rights of the owner. */
+/*
+ * Return whether the current user is another role that has all rights of the
+ * owner.
+ */
 extern bool owner_is_another(Relation rel);
 
 #endif							/* NEARDUP_CALL_H */

@@ -1,7 +1,7 @@
 /*
  * compat.h
- *		Differences between PostgreSQL 15 and 19, all of them, by the version that
- *		brought them: no other file mentions PG_VERSION_NUM.
+ *		Differences between PostgreSQL 15 and 19, all of them, by the version
+ *		that brought them: no other file mentions PG_VERSION_NUM.
  */
 #ifndef NEARDUP_COMPAT_H
 #define NEARDUP_COMPAT_H
@@ -41,7 +41,8 @@ extern PGDLLEXPORT void _PG_init(void);
 #define compat_restrict_search_path() RestrictSearchPath()
 /*
  * A custom path has the clauses of its join, so that core can gate it with the
- * pseudoconstant ones.  Before, core does not call the join hook if there are any.
+ * pseudoconstant ones.  Before, core does not call the join hook if there are
+ * any.
  */
 #define custom_path_set_restrictinfo(path, clauses) \
 	((path)->custom_restrictinfo = (clauses))
@@ -66,8 +67,9 @@ extern PGDLLEXPORT void _PG_init(void);
 #define compat_noreturn pg_noreturn
 
 /*
- * A path counts the nodes below it that a setting disables. compat_disable_path() gives
- * it more of them than any other scan of its table has.
+ * A path counts the nodes below it that a setting disables.
+ * compat_disable_path() gives it more of them than any other scan of its table
+ * has.
  */
 #define path_set_disabled_nodes(path, outer, inner) \
 	((path)->disabled_nodes = (outer)->disabled_nodes + (inner)->disabled_nodes)
@@ -156,8 +158,8 @@ typedef get_relation_info_hook_type compat_relation_hook_type;
 #endif
 
 /*
- * Return the type of a join before the planner exchanged its sides.  It may exchange
- * those of anti-joins from 16 on, and of semi-joins from 18 on.
+ * Return the type of a join before the planner exchanged its sides.  It may
+ * exchange those of anti-joins from 16 on, and of semi-joins from 18 on.
  */
 static inline JoinType
 compat_straight_join(JoinType type)
@@ -180,8 +182,8 @@ compat_straight_join(JoinType type)
 }
 
 /*
- * The pages of a bitmap in order. 18: the offsets of a page are extracted in a separate
- * step.
+ * The pages of a bitmap in order. 18: the offsets of a page are extracted in a
+ * separate step.
  */
 typedef struct BitmapPages
 {

@@ -12,8 +12,8 @@
 #include "port/pg_bswap.h"
 
 /*
- * Marks a function that hashes many short sequences.  Its callees are inlined, since a
- * call costs as much as the hash of a few numbers.
+ * Marks a function that hashes many short sequences.  Its callees are inlined,
+ * since a call costs as much as the hash of a few numbers.
  */
 #ifdef __GNUC__
 #define HASHES_INLINE	__attribute__((flatten))
@@ -22,8 +22,9 @@
 #endif
 
 /*
- * Apply a bijection of 64-bit numbers in which every output bit depends on every input
- * bit: the finalizer of SplitMix64 (Steele, Lea & Flood, OOPSLA 2014).
+ * Apply a bijection of 64-bit numbers in which every output bit depends on
+ * every input bit: the finalizer of SplitMix64 (Steele, Lea & Flood, OOPSLA
+ * 2014).
  */
 static inline uint64
 mix64(uint64 x)
@@ -37,8 +38,8 @@ mix64(uint64 x)
 }
 
 /*
- * Return the hash of a sequence of numbers: XXH3 of their little-endian bytes, on every
- * machine.
+ * Return the hash of a sequence of numbers: XXH3 of their little-endian bytes,
+ * on every machine.
  */
 static inline uint64
 hash_uint64s(const uint64 *values, size_t n)

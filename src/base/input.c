@@ -141,7 +141,8 @@ input_config(const char **from, uint32 *hash)
 	const char *at = *from + strlen(begin);
 	uint64		number;
 
-	if (strncmp(*from, begin, strlen(begin)) != 0 || !read_hex(&at, 8, &number))
+	if (strncmp(*from, begin, strlen(begin)) != 0 ||
+		!read_hex(&at, 8, &number))
 		return false;
 	*hash = number;
 	*from = at;

@@ -16,12 +16,14 @@ typedef struct Input
 } Input;
 
 /*
- * Raise INVALID_TEXT_REPRESENTATION, softly where the server can, and return false.  So
- * do the functions below that return bool.
+ * Raise INVALID_TEXT_REPRESENTATION, softly where the server can, and return
+ * false.  So do the functions below that return bool.
  */
 extern bool input_bad(Input *in, const char *rule);
 
-/* Raise the same error for input of another kind, with that input and a hint. */
+/*
+ * Raise the same error for input of another kind, with that input and a hint.
+ */
 extern bool input_foreign(Input *in, const char *rule, const char *hint);
 
 /* Raise INVALID_BINARY_REPRESENTATION. */
@@ -35,20 +37,23 @@ extern bool input_char(Input *in, char c, const char *rule);
 /* Read a decimal number of at most max after any white space. */
 extern bool input_number(Input *in, uint64 max, uint64 *result);
 
-/* Read a number of exactly `digits` hexadecimal digits after any white space. */
+/*
+ * Read a number of exactly `digits` hexadecimal digits after any white space.
+ */
 extern bool input_hex(Input *in, int digits, const char *rule,
 					  uint64 *result);
 
 /*
- * Return the end of the unsigned decimal number, such as 12.5e-3, at `from`; `from`
- * itself if there is none.  Signs, infinity and hexadecimal digits, which strtod()
- * reads, are no number to a user.
+ * Return the end of the unsigned decimal number, such as 12.5e-3, at `from`;
+ * `from` itself if there is none.  Signs, infinity and hexadecimal digits,
+ * which strtod() reads, are no number to a user.
  */
 extern const char *input_decimal_end(const char *from);
 
 /*
- * Read "config=1a2b3c4d", a text-search configuration by the hash of its name, and
- * move *from to its end.  Returns false, without an error, for anything else.
+ * Read "config=1a2b3c4d", a text-search configuration by the hash of its name,
+ * and move *from to its end.  Returns false, without an error, for anything
+ * else.
  */
 extern bool input_config(const char **from, uint32 *hash);
 

@@ -2,18 +2,18 @@
  * linear_probing.h
  *		Linear probing: the place of a key in a hash table.
  *
- * The caller owns the table, and probes from the first place of a key on until it finds
- * the key or a free place:
+ * The caller owns the table, and probes from the first place of a key on until
+ * it finds the key or a free place:
  *
  *		place = probing_first(&probing, key);
  *		while (is_used(place) && key_at(place) != key)
  *			place = probing_next(&probing, place);
  *
- * A table must never be full.  Keys are 64-bit numbers that users may choose.  A random
- * factor of each process decides where they begin, so no user can choose keys that
- * collide (Dietzfelbinger et al., "A reliable randomized algorithm for the closest-pair
- * problem", 1997: multiply-shift hashing).  So no result may depend on the order of the
- * places.
+ * A table must never be full.  Keys are 64-bit numbers that users may choose.
+ * A random factor of each process decides where they begin, so no user can
+ * choose keys that collide (Dietzfelbinger et al., "A reliable randomized
+ * algorithm for the closest-pair problem", 1997: multiply-shift hashing).  So
+ * no result may depend on the order of the places.
  */
 #ifndef NEARDUP_LINEAR_PROBING_H
 #define NEARDUP_LINEAR_PROBING_H
@@ -26,12 +26,15 @@ typedef struct Probing
 } Probing;
 
 /*
- * Set up a table of `places` places, a power of two of at least 2.  Raises an error if
- * there is no source of random bits.
+ * Set up a table of `places` places, a power of two of at least 2.  Raises an
+ * error if there is no source of random bits.
  */
 extern void probing_init(Probing *probing, size_t places);
 
-/* Return the number of places that leave a table of n keys at least half empty. */
+/*
+ * Return the number of places that leave a table of n keys at least half
+ * empty.
+ */
 extern size_t probing_places(size_t n);
 
 /* Return the first place for a key, and the place after another one. */

@@ -8,10 +8,11 @@
 #include "utils/memutils.h"
 
 /*
- * Return the array, palloc'd or NULL, with room for `wanted` elements of `width` bytes,
- * and set *room to the number of elements that fit.  An array that grows at least
- * doubles, in its own memory context; NULL is allocated in the current one.  Raises
- * PROGRAM_LIMIT_EXCEEDED if that is larger than an allocation can be.
+ * Return the array, palloc'd or NULL, with room for `wanted` elements of
+ * `width` bytes, and set *room to the number of elements that fit.  An array
+ * that grows at least doubles, in its own memory context; NULL is allocated in
+ * the current one.  Raises PROGRAM_LIMIT_EXCEEDED if that is larger than an
+ * allocation can be.
  */
 extern void *growing_reserve(void *array, size_t *room, size_t wanted,
 							 size_t width);
@@ -26,14 +27,15 @@ palloc_huge(size_t n, size_t width)
 #define CACHE_LINE	64			/* bytes */
 
 /*
- * Prefetch up to `bytes` bytes, at most 2 kB, before a place in memory.  Pages of a
- * table are filled from their ends, so a scan reads memory downwards, while processors
- * prefetch upwards.  Any address is safe to prefetch.
+ * Prefetch up to `bytes` bytes, at most 2 kB, before a place in memory.  Pages
+ * of a table are filled from their ends, so a scan reads memory downwards,
+ * while processors prefetch upwards.  Any address is safe to prefetch.
  */
 static inline void
 fetch_before(const void *place, Size bytes)
 {
-	for (Size i = CACHE_LINE; i <= Min(bytes, 2048) + CACHE_LINE; i += CACHE_LINE)
+	for (Size i = CACHE_LINE; i <= Min(bytes, 2048) + CACHE_LINE;
+		 i += CACHE_LINE)
 		__builtin_prefetch((const char *) place - i);
 }
 
@@ -42,7 +44,9 @@ fetch_before(const void *place, Size bytes)
 /* the maximum since a test set it to 0 */
 extern size_t memory_peak;
 
-/* Record the size of a memory context and its children where they are largest. */
+/*
+ * Record the size of a memory context and its children where they are largest.
+ */
 #define LOOK_AT_MEMORY(context) \
 	(memory_peak = Max(memory_peak, MemoryContextMemAllocated(context, true)))
 #else

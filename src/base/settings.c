@@ -13,10 +13,10 @@
 double		neardup_threshold = 0.8;
 
 /*
- * A setting that is defined takes the value that it was given before.  If a parallel
- * query is the first to load the module, as by a function in PL/pgSQL, the server
- * treats that as a change and refuses it with a warning.  Then the default would hold
- * in that worker, or for the rest of the session.
+ * A setting that is defined takes the value that it was given before.  If a
+ * parallel query is the first to load the module, as by a function in
+ * PL/pgSQL, the server treats that as a change and refuses it with a warning.
+ * Then the default would hold in that worker, or for the rest of the session.
  */
 int
 settings_taken_over(void)

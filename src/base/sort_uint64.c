@@ -2,13 +2,15 @@
  * sort_uint64.c
  *		Sorting 64-bit numbers, hashes for the most part.
  *
- * Hashes are spread evenly, so their leading bits give the approximate place of each.
- * They are distributed to about one bucket a hash.  Then nearly all are next to their
- * place, and insertion sort does the rest.  Many hashes are first split in place, by
- * one byte at a time, until the parts fit into the processor's cache.
+ * Hashes are spread evenly, so their leading bits give the approximate place
+ * of each.  They are distributed to about one bucket a hash.  Then nearly all
+ * are next to their place, and insertion sort does the rest.  Many hashes are
+ * first split in place, by one byte at a time, until the parts fit into the
+ * processor's cache.
  *
- * Numbers that are not spread evenly take longer, but linear time: a crowded bucket is
- * distributed again by the bits below its common ones, at most 64 times.
+ * Numbers that are not spread evenly take longer, but linear time: a crowded
+ * bucket is distributed again by the bits below its common ones, at most 64
+ * times.
  */
 #include "postgres.h"
 
@@ -37,7 +39,10 @@ insertion_sort(uint64 *values, size_t n)
 	}
 }
 
-/* Return the number of lowest bits in which n numbers differ; 0 if they are equal. */
+/*
+ * Return the number of lowest bits in which n numbers differ; 0 if they are
+ * equal.
+ */
 static int
 differing_bits(const uint64 *values, size_t n)
 {
@@ -48,7 +53,10 @@ differing_bits(const uint64 *values, size_t n)
 	return difference == 0 ? 0 : pg_leftmost_one_pos64(difference) + 1;
 }
 
-/* Sort n <= DISTRIBUTE_MAX numbers that agree in all but their lowest `bits` bits. */
+/*
+ * Sort n <= DISTRIBUTE_MAX numbers that agree in all but their lowest `bits`
+ * bits.
+ */
 static void
 distribute(uint64 *values, size_t n, int bits)
 {
@@ -99,7 +107,10 @@ distribute(uint64 *values, size_t n, int bits)
 	}
 }
 
-/* Sort numbers that differ in their lowest `bits` bits; split many by a byte first. */
+/*
+ * Sort numbers that differ in their lowest `bits` bits; split many by a byte
+ * first.
+ */
 static void
 split(uint64 *values, size_t n, int bits)
 {

@@ -30,7 +30,8 @@ trigger_root(Relation rel, const Trigger *trigger, Oid *created)
 		*created = parent;
 		ScanKeyInit(&key, Anum_pg_trigger_oid, BTEqualStrategyNumber, F_OIDEQ,
 					ObjectIdGetDatum(parent));
-		scan = systable_beginscan(catalog, TriggerOidIndexId, true, NULL, 1, &key);
+		scan = systable_beginscan(catalog, TriggerOidIndexId, true, NULL, 1,
+								  &key);
 		tuple = systable_getnext(scan);
 		if (!HeapTupleIsValid(tuple))
 			elog(ERROR, "could not find trigger %u", parent);

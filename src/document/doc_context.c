@@ -3,8 +3,9 @@
  *		The state of a call site of a function of documents: readers and
  *		lexicon.
  *
- * Tables, stemmer and buffers of an analysis are made once per call site and kept in a
- * separate memory context, until the arguments about the analysis change.
+ * Tables, stemmer and buffers of an analysis are made once per call site and
+ * kept in a separate memory context, until the arguments about the analysis
+ * change.
  */
 #include "postgres.h"
 
@@ -23,7 +24,9 @@
 #include "document/doc_context.h"
 #include "text/analysis.h"
 
-/* Release the view; also called when the document context's memory is freed. */
+/*
+ * Release the view; also called when the document context's memory is freed.
+ */
 static void
 drop_view(void *arg)
 {
@@ -36,8 +39,8 @@ drop_view(void *arg)
 }
 
 /*
- * Determine the form of the called function, whose arguments have these types; the
- * analysis is argument `analysis` of the first form.
+ * Determine the form of the called function, whose arguments have these types;
+ * the analysis is argument `analysis` of the first form.
  */
 static void
 find_form(DocContext *doccxt, const Oid *types, int ntypes, int analysis)
@@ -82,13 +85,14 @@ doc_context_get(FunctionCallInfo fcinfo, int analysis)
 	FmgrInfo   *flinfo = fcinfo->flinfo;
 
 	if (flinfo->fn_extra == NULL)
-		flinfo->fn_extra = create_doc_context(flinfo, flinfo->fn_mcxt, analysis);
+		flinfo->fn_extra = create_doc_context(flinfo, flinfo->fn_mcxt,
+											  analysis);
 	return flinfo->fn_extra;
 }
 
 /*
- * Return the document context of an aggregate's call in a memory context, found by its
- * callback, or NULL.
+ * Return the document context of an aggregate's call in a memory context,
+ * found by its callback, or NULL.
  */
 static DocContext *
 find_doc_context(MemoryContext context, const void *call)
@@ -104,8 +108,8 @@ find_doc_context(MemoryContext context, const void *call)
 }
 
 /*
- * PostgreSQL looks a function up once, in memory of the query.  Other engines look it
- * up for every row, in memory of the row.
+ * PostgreSQL looks a function up once, in memory of the query.  Other engines
+ * look it up for every row, in memory of the row.
  */
 static DocContext *
 get_of_aggregate(FunctionCallInfo fcinfo)
@@ -130,7 +134,8 @@ get_of_aggregate(FunctionCallInfo fcinfo)
 }
 
 DocContext *
-doc_context_of_aggregate(FunctionCallInfo fcinfo, const char *what, Reads reads)
+doc_context_of_aggregate(FunctionCallInfo fcinfo, const char *what,
+						 Reads reads)
 {
 	DocContext *doccxt = get_of_aggregate(fcinfo);
 
@@ -165,10 +170,10 @@ reset_doc_context(DocContext *doccxt)
 }
 
 /*
- * Refuse f('english', 'some text') instead of f(document, analysis): the arguments are
- * in the order of to_tsvector(), but without a type the first one is the document.
- * Called before an analysis is parsed.  A document that is longer than a name is not
- * fetched.
+ * Refuse f('english', 'some text') instead of f(document, analysis): the
+ * arguments are in the order of to_tsvector(), but without a type the first
+ * one is the document.  Called before an analysis is parsed.  A document that
+ * is longer than a name is not fetched.
  */
 static void
 refuse_swapped(Datum doc, const text *analysis)
@@ -200,7 +205,10 @@ refuse_swapped(Datum doc, const text *analysis)
 					 "type: '%s'::regconfig.", name)));
 }
 
-/* Set the shingle size, unless it is 0; an analysis with another one is an error. */
+/*
+ * Set the shingle size, unless it is 0; an analysis with another one is an
+ * error.
+ */
 static void
 apply_k(Analysis *analysis, int k)
 {
@@ -270,14 +278,15 @@ use_analysis(DocContext *doccxt, Analysis *analysis, Reads reads, int k)
 		doccxt->spec.width = 64;
 	}
 	else
-		use_words(doccxt, analysis, reads == READS_TERMS ? READS_WORDS : reads);
+		use_words(doccxt, analysis, reads == READS_TERMS ? READS_WORDS :
+				  reads);
 	doccxt->k = k;
 	doccxt->analysis = analysis;
 }
 
 /*
- * Prepare the document context for an analysis that is a text, or NULL. Called in every
- * row, so it does not detoast the document.
+ * Prepare the document context for an analysis that is a text, or NULL. Called
+ * in every row, so it does not detoast the document.
  */
 static void
 read_said(DocContext *doccxt, Datum doc, const text *said, Reads reads, int k)
@@ -315,24 +324,29 @@ read_config(DocContext *doccxt, Oid config, Reads reads, int k)
 }
 
 void
-doc_context_read(DocContext *doccxt, FunctionCallInfo fcinfo, Reads reads, int k)
+doc_context_read(DocContext *doccxt, FunctionCallInfo fcinfo, Reads reads,
+				 int k)
 {
 	if (doccxt->configured)
 		read_config(doccxt, PG_GETARG_OID(doccxt->first), reads, k);
 	else
 		read_said(doccxt, PG_GETARG_DATUM(doccxt->first),
-				  doccxt->analysis_at >= 0 ? PG_GETARG_TEXT_PP(doccxt->analysis_at) :
+				  doccxt->analysis_at >= 0 ?
+				  PG_GETARG_TEXT_PP(doccxt->analysis_at) :
 				  NULL,
 				  reads, k);
 }
 
 void
-doc_context_read_analysis(DocContext *doccxt, Datum doc, const text *analysis, Reads reads)
+doc_context_read_analysis(DocContext *doccxt, Datum doc, const text *analysis,
+						  Reads reads)
 {
 	read_said(doccxt, doc, analysis, reads, 0);
 }
 
-/* Refuse a lexicon of shingles where words are read, and the other way round. */
+/*
+ * Refuse a lexicon of shingles where words are read, and the other way round.
+ */
 static void
 require_kind(const SignatureSpec *spec, Reads reads)
 {
@@ -342,7 +356,8 @@ require_kind(const SignatureSpec *spec, Reads reads)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("lexicon is of %s, not of %s", words ? "words" : "shingles",
+			 errmsg("lexicon is of %s, not of %s", words ? "words" :
+					"shingles",
 					words ? "shingles" : "words"),
 			 errdetail("Its analysis is \"%s\".", words_name(spec, 0)),
 			 words ? errhint("Make one with shingle_lexicon_agg().") :
@@ -350,7 +365,8 @@ require_kind(const SignatureSpec *spec, Reads reads)
 }
 
 void
-doc_context_read_as_lexicon(DocContext *doccxt, const Lexicon *lexicon, Reads reads)
+doc_context_read_as_lexicon(DocContext *doccxt, const Lexicon *lexicon,
+							Reads reads)
 {
 	MemoryContext old;
 	Analysis   *analysis;
@@ -468,8 +484,8 @@ doc_context_sequence(DocContext *doccxt, const text *doc)
 /* Lexicons */
 
 /*
- * Return the view of a lexicon that is stored out of line.  While the query runs, equal
- * pointers mean equal values.
+ * Return the view of a lexicon that is stored out of line.  While the query
+ * runs, equal pointers mean equal values.
  */
 static LexiconView *
 view_of_stored(DocContext *doccxt, struct varlena *attr)
@@ -511,15 +527,15 @@ doc_context_lexicon(DocContext *doccxt, FunctionCallInfo fcinfo, int n)
 /*
  * Words as text
  *
- * A word may have characters that its document has not: folding changes the micro sign,
- * which Latin 1 has, to a Greek mu, and an entity may be any character.  If the
- * database's encoding does not have a character, the word has U+ and its code point
- * instead.  No word has a plus sign.
+ * A word may have characters that its document has not: folding changes the
+ * micro sign, which Latin 1 has, to a Greek mu, and an entity may be any
+ * character.  If the database's encoding does not have a character, the word
+ * has U+ and its code point instead.  No word has a plus sign.
  */
 
 /*
- * Append a word by a conversion, with code points of the characters that it cannot
- * convert.
+ * Append a word by a conversion, with code points of the characters that it
+ * cannot convert.
  */
 static void
 append_converted(StringInfo out, Oid conversion, const char *word, size_t len)

@@ -3,17 +3,17 @@
  *		The state of a call site of a function of documents: readers and
  *		lexicon.
  *
- * Each part is made when it is first needed, kept in fn_extra, and rebuilt when its
- * arguments change.
+ * Each part is made when it is first needed, kept in fn_extra, and rebuilt
+ * when its arguments change.
  *
- * A function that takes a document has two forms in SQL: with an analysis after
- * the document and its parameters, or with a text-search configuration before it
- * and no analysis.  shingles(doc, analysis) leaves k out.
+ * A function that takes a document has two forms in SQL: with an analysis
+ * after the document and its parameters, or with a text-search configuration
+ * before it and no analysis.  shingles(doc, analysis) leaves k out.
  *
  *		f(document, ..., analysis)		f(configuration, document, ...)
  *
- * Both are one C function, written for the first form: arguments are numbered as in
- * that form, and doc_context_argument() gives their number in the call.
+ * Both are one C function, written for the first form: arguments are numbered
+ * as in that form, and doc_context_argument() gives their number in the call.
  */
 #ifndef NEARDUP_DOC_CONTEXT_H
 #define NEARDUP_DOC_CONTEXT_H
@@ -84,16 +84,18 @@ typedef struct DocContext
 } DocContext;
 
 /*
- * Return the document context of a call site, made at its first call.  The analysis is
- * argument `analysis` of the first form, or beyond its arguments if it has none.
+ * Return the document context of a call site, made at its first call.  The
+ * analysis is argument `analysis` of the first form, or beyond its arguments
+ * if it has none.
  */
 extern DocContext *doc_context_get(FunctionCallInfo fcinfo, int analysis);
 
 /*
- * Return the document context of an aggregate's transition function (state, doc [,
- * analysis [, what]]), ready to read the document; NULL if that is null.  Raises
- * NULL_VALUE_NOT_ALLOWED for another null argument.  For an engine whose call sites do
- * not last from row to row, the context of the states owns the document context.
+ * Return the document context of an aggregate's transition function (state,
+ * doc [, analysis [, what]]), ready to read the document; NULL if that is
+ * null.  Raises NULL_VALUE_NOT_ALLOWED for another null argument.  For an
+ * engine whose call sites do not last from row to row, the context of the
+ * states owns the document context.
  */
 extern DocContext *doc_context_of_aggregate(FunctionCallInfo fcinfo,
 											const char *what, Reads reads);
@@ -115,35 +117,43 @@ doc_context_argument(const DocContext *doccxt, int n)
 	((doccxt)->has_k ? DOC_CONTEXT_GETARG_INT32(doccxt, n) : 0)
 
 /*
- * Prepare the document context for the call's analysis or configuration, and for
- * shingles of size k, 0 for that of the analysis.  Raises the errors of
- * analysis_parse(), and INVALID_PARAMETER_VALUE for an analysis of characters where
- * words are read, or with another k.
+ * Prepare the document context for the call's analysis or configuration, and
+ * for shingles of size k, 0 for that of the analysis.  Raises the errors of
+ * analysis_parse(), and INVALID_PARAMETER_VALUE for an analysis of characters
+ * where words are read, or with another k.
  */
-extern void doc_context_read(DocContext *doccxt, FunctionCallInfo fcinfo, Reads reads, int k);
+extern void doc_context_read(DocContext *doccxt, FunctionCallInfo fcinfo,
+							 Reads reads, int k);
 
-/* Prepare the document context for an analysis that is no argument of the call. */
-extern void doc_context_read_analysis(DocContext *doccxt, Datum doc, const text *analysis,
+/*
+ * Prepare the document context for an analysis that is no argument of the
+ * call.
+ */
+extern void doc_context_read_analysis(DocContext *doccxt, Datum doc,
+									  const text *analysis,
 									  Reads reads);
 
 /* Prepare the document context for the analysis of a lexicon. */
-extern void doc_context_read_as_lexicon(DocContext *doccxt, const Lexicon *lexicon,
+extern void doc_context_read_as_lexicon(DocContext *doccxt,
+										const Lexicon *lexicon,
 										Reads reads);
 
 /*
- * Prepare the document context for words to be looked up in a lexicon: by the call's
- * analysis, or by the lexicon's if that is empty.  Raises DATATYPE_MISMATCH if the two
- * differ.
+ * Prepare the document context for words to be looked up in a lexicon: by the
+ * call's analysis, or by the lexicon's if that is empty.  Raises
+ * DATATYPE_MISMATCH if the two differ.
  */
-extern void doc_context_read_for_lexicon(DocContext *doccxt, FunctionCallInfo fcinfo,
+extern void doc_context_read_for_lexicon(DocContext *doccxt,
+										 FunctionCallInfo fcinfo,
 										 const Lexicon *lexicon, Reads reads);
 
 /* Return the view of the lexicon that is argument n of the first form. */
-extern LexiconView *doc_context_lexicon(DocContext *doccxt, FunctionCallInfo fcinfo, int n);
+extern LexiconView *doc_context_lexicon(DocContext *doccxt,
+										FunctionCallInfo fcinfo, int n);
 
 /*
- * Return a text in UTF-8, in place or as a copy, whatever the encoding of the database.
- * Raises an error if it cannot be converted.
+ * Return a text in UTF-8, in place or as a copy, whatever the encoding of the
+ * database.  Raises an error if it cannot be converted.
  */
 static inline const char *
 text_as_utf8(const text *t, size_t *len)
@@ -161,25 +171,29 @@ text_as_utf8(const text *t, size_t *len)
 }
 
 /*
- * Return a word of UTF-8 as a text of the database.  A character that the database's
- * encoding does not have is written as its code point: U+03BC.
+ * Return a word of UTF-8 as a text of the database.  A character that the
+ * database's encoding does not have is written as its code point: U+03BC.
  */
 extern struct varlena *server_word(const char *word, size_t len);
 
 /*
- * Return the reader of words or sentences (of words if the document context reads
- * shingles); or begin a document with it.
+ * Return the reader of words or sentences (of words if the document context
+ * reads shingles); or begin a document with it.
  */
 extern Reader *doc_context_reader(DocContext *doccxt);
 extern void doc_context_begin(DocContext *doccxt, const text *doc);
 
 /*
- * Return the set of a document's shingles: *n distinct values, rising, valid until the
- * context's next document.
+ * Return the set of a document's shingles: *n distinct values, rising, valid
+ * until the context's next document.
  */
-extern const uint64 *doc_context_set(DocContext *doccxt, const text *doc, size_t *n);
+extern const uint64 *doc_context_set(DocContext *doccxt, const text *doc,
+									 size_t *n);
 
-/* Return all units and shingles of a document, valid until the context's next one. */
+/*
+ * Return all units and shingles of a document, valid until the context's next
+ * one.
+ */
 extern Sequence doc_context_sequence(DocContext *doccxt, const text *doc);
 
 #endif							/* NEARDUP_DOC_CONTEXT_H */

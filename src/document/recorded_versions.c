@@ -2,15 +2,16 @@
  * recorded_versions.c
  *		The versions of ICU and libstemmer that made a database's signatures.
  *
- * ICU and libstemmer decide which words a text has.  Another version of either may
- * change a few words, and then stored signatures and new ones of the same spec differ.
- * So CREATE EXTENSION records the results of their components (components.c) in a table
- * whose rows are dumped: restored on another machine, it has the rows of both machines.
- * pg_upgrade and copies of files leave it unchanged.
+ * ICU and libstemmer decide which words a text has.  Another version of either
+ * may change a few words, and then stored signatures and new ones of the same
+ * spec differ.  So CREATE EXTENSION records the results of their components
+ * (components.c) in a table whose rows are dumped: restored on another
+ * machine, it has the rows of both machines.  pg_upgrade and copies of files
+ * leave it unchanged.
  *
- * A component is compared at its first use in a session, so that a session pays only
- * for components that it uses.  Components of ICU are not compared if its version is
- * the recorded one.
+ * A component is compared at its first use in a session, so that a session
+ * pays only for components that it uses.  Components of ICU are not compared
+ * if its version is the recorded one.
  */
 #include "postgres.h"
 
@@ -52,7 +53,8 @@ PG_FUNCTION_INFO_V1(neardup_versions);
 static void
 put_component(ReturnSetInfo *rsinfo, const char *name, const char *version)
 {
-	Datum		values[2] = {CStringGetTextDatum(name), CStringGetTextDatum(version)};
+	Datum		values[2] = {CStringGetTextDatum(name),
+	CStringGetTextDatum(version)};
 	bool		nulls[2] = {false, false};
 
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
@@ -132,15 +134,18 @@ is_record(Relation rel)
 static List *
 recorded_versions(Relation rel, const char *component)
 {
-	SysScanDesc scan = systable_beginscan(rel, InvalidOid, false, NULL, 0, NULL);
+	SysScanDesc scan = systable_beginscan(rel, InvalidOid, false, NULL, 0,
+										  NULL);
 	List	   *versions = NIL;
 	HeapTuple	row;
 
 	while (HeapTupleIsValid(row = systable_getnext(scan)))
 	{
 		bool		isnull[2];
-		Datum		name = heap_getattr(row, 1, RelationGetDescr(rel), &isnull[0]);
-		Datum		version = heap_getattr(row, 2, RelationGetDescr(rel), &isnull[1]);
+		Datum		name = heap_getattr(row, 1, RelationGetDescr(rel),
+										&isnull[0]);
+		Datum		version = heap_getattr(row, 2, RelationGetDescr(rel),
+										   &isnull[1]);
 
 		if (!isnull[0] && !isnull[1] &&
 			strcmp(TextDatumGetCString(name), component) == 0)
@@ -187,7 +192,8 @@ warn(Relation rel)
 	initStringInfo(&list);
 	for (int id = 0; id < NUM_COMPONENTS; id++)
 		if (differs(rel, id))
-			appendStringInfo(&list, "%s%s", list.len > 0 ? ", " : "", component_name(id));
+			appendStringInfo(&list, "%s%s", list.len > 0 ? ", " :
+							 "", component_name(id));
 	ereport(WARNING,
 			(errcode(ERRCODE_WARNING),
 			 errmsg("stored signatures and new ones may have different words"),
@@ -205,7 +211,8 @@ extension_schema(void)
 	SysScanDesc scan;
 	HeapTuple	row;
 
-	ScanKeyInit(&key, Anum_pg_extension_extname, BTEqualStrategyNumber, F_NAMEEQ,
+	ScanKeyInit(&key, Anum_pg_extension_extname, BTEqualStrategyNumber,
+				F_NAMEEQ,
 				CStringGetDatum("neardup"));
 	scan = systable_beginscan(rel, ExtensionNameIndexId, true, NULL, 1, &key);
 	if (HeapTupleIsValid(row = systable_getnext(scan)))
@@ -224,7 +231,8 @@ check_component(int id)
 	Relation	rel;
 
 	/* nothing is recorded yet while the extension is created */
-	if (warned || creating_extension || IsParallelWorker() || !IsTransactionState())
+	if (warned || creating_extension || IsParallelWorker() ||
+		!IsTransactionState())
 		return;
 	relid = get_relname_relid(RECORD_TABLE, extension_schema());
 	/* do not wait for a lock to give a warning */
@@ -239,7 +247,8 @@ check_component(int id)
 		return;
 	if (is_record(rel))
 	{
-		MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "neardup record",
+		MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+													  "neardup record",
 													  ALLOCSET_DEFAULT_SIZES);
 		MemoryContext old = MemoryContextSwitchTo(context);
 

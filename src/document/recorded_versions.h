@@ -8,14 +8,14 @@
 #include "signature/signature.h"
 
 /*
- * From now on, compare each component of ICU and libstemmer with the record at its
- * first use in the session, and warn once about a difference.
+ * From now on, compare each component of ICU and libstemmer with the record at
+ * its first use in the session, and warn once about a difference.
  */
 extern void recorded_versions_check(void);
 
 /*
- * Compare the components that make signatures of a spec, where stored signatures are
- * compared.
+ * Compare the components that make signatures of a spec, where stored
+ * signatures are compared.
  */
 extern void recorded_versions_check_spec(const SignatureSpec *spec);
 

@@ -2,9 +2,9 @@
  * select.c
  *		Selection of features: a few of a document's shingles.
  *
- * All shingles of a long document take much room.  These functions choose some by local
- * rules, so that in a passage copied into another document the same shingles are chosen
- * (except by every_nth, which an inserted word shifts).
+ * All shingles of a long document take much room.  These functions choose some
+ * by local rules, so that in a passage copied into another document the same
+ * shingles are chosen (except by every_nth, which an inserted word shifts).
  */
 #include "postgres.h"
 
@@ -20,8 +20,9 @@
 #include "document/select.h"
 
 /*
- * The queue has positions whose hashes rise: each is the smallest hash, rightmost among
- * equals, after its predecessor.  The front is the smallest of the window.
+ * The queue has positions whose hashes rise: each is the smallest hash,
+ * rightmost among equals, after its predecessor.  The front is the smallest of
+ * the window.
  */
 size_t
 select_winnow(const uint64 *hashes, size_t n, size_t window, uint64 *chosen)
@@ -166,7 +167,10 @@ find_anchor(const Anchors *anchors, uint64 unit)
 	return lo;
 }
 
-/* Return the number of units of the longest anchor that begins at unit `at`, or 0. */
+/*
+ * Return the number of units of the longest anchor that begins at unit `at`,
+ * or 0.
+ */
 static size_t
 match_anchor(const Anchors *anchors, const Sequence *sequence, size_t at)
 {
@@ -243,7 +247,8 @@ select_rarest(const uint64 *hashes, const uint64 *begins, size_t n,
 	for (size_t first = 0, end; first < n; first = end)
 	{
 		CHECK_FOR_INTERRUPTS();
-		for (end = first + 1; end < n && begun[end].begin == begun[first].begin; end++)
+		for (end = first + 1;
+			 end < n && begun[end].begin == begun[first].begin; end++)
 			continue;
 		for (size_t i = first; i < end; i++)
 			begun[i].begin = end - first;
@@ -262,10 +267,11 @@ select_rarest(const uint64 *hashes, const uint64 *begins, size_t n,
 /*
  * Consonants
  *
- * Texts read by OCR have more errors in vowels, case, spaces and punctuation than in
- * consonants (Heintze, "Scalable document fingerprinting", 1996).  So a text is reduced
- * to the sequence of its consonants: letters, without marks, that are not vowels of the
- * Latin, Greek or Cyrillic script.  All letters of other scripts are kept.
+ * Texts read by OCR have more errors in vowels, case, spaces and punctuation
+ * than in consonants (Heintze, "Scalable document fingerprinting", 1996).  So
+ * a text is reduced to the sequence of its consonants: letters, without marks,
+ * that are not vowels of the Latin, Greek or Cyrillic script.  All letters of
+ * other scripts are kept.
  */
 
 /* Vowels without marks, in lower case, as words are folded to. */
@@ -279,7 +285,9 @@ static const uint16 vowels[] = {
 	0x04af, 0x04b1, 0x04d9, 0x04e9	/* of Turkic languages */
 };
 
-/* Cyrillic short i and short u are not vowels, although their base letters are */
+/*
+ * Cyrillic short i and short u are not vowels, although their base letters are
+ */
 #define SHORT_I		0x0439
 #define SHORT_U		0x045e
 

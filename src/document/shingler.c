@@ -2,13 +2,14 @@
  * shingler.c
  *		Units to shingles: the set of a document, or its sequence.
  *
- * Units are read in blocks; the last k - 1 units of a block are kept before the next
- * one, so that no shingle is missed.  Shingles gather in a buffer.  When it is full, it
- * is sorted and repetitions are dropped, and it grows only if more than half of it is
- * still filled.  So its size stays within twice that of the set.
+ * Units are read in blocks; the last k - 1 units of a block are kept before
+ * the next one, so that no shingle is missed.  Shingles gather in a buffer.
+ * When it is full, it is sorted and repetitions are dropped, and it grows only
+ * if more than half of it is still filled.  So its size stays within twice
+ * that of the set.
  *
- * With repeats=number the shingles are a multiset (see number_repeats()), and no
- * repetitions are dropped.
+ * With repeats=number the shingles are a multiset (see number_repeats()), and
+ * no repetitions are dropped.
  */
 #include "postgres.h"
 
@@ -27,10 +28,10 @@
 /*
  * Shingles whose units are sorted before they are hashed
  *
- * The units of a shingle are kept sorted from one shingle to the next: one unit is
- * removed and another inserted.  Neither needs a search or a branch, which random
- * hashes would make unpredictable.  With s the sorted units, t those without the
- * removed unit, and u those with the inserted one,
+ * The units of a shingle are kept sorted from one shingle to the next: one
+ * unit is removed and another inserted.  Neither needs a search or a branch,
+ * which random hashes would make unpredictable.  With s the sorted units, t
+ * those without the removed unit, and u those with the inserted one,
  *
  * t[j] = s[j] < out ? s[j] : s[j + 1]
  * u[j] = max(t[j - 1], min(t[j], in))
@@ -101,7 +102,9 @@ window_shingles(const uint64 *units, size_t n, size_t k, uint64 *sorted,
 	}
 }
 
-/* Compile a function for each usual k, with unrolled loops and a known length. */
+/*
+ * Compile a function for each usual k, with unrolled loops and a known length.
+ */
 static pg_attribute_always_inline void
 for_known_k(const uint64 *units, size_t n, size_t k, uint64 *room,
 			uint64 *shingles)
@@ -138,11 +141,11 @@ sorted_shingles(const uint64 *units, size_t n, size_t k, uint64 *room,
 }
 
 /*
- * With order=keep the hash is XXH3 of the units' hashes in sequence, with order=sorted
- * in rising order.  With order=xor and order=sum it is mix64() of their xor or sum,
- * which takes the same time for any k, as one unit is added and one removed.  Xor loses
- * units that occur twice in a shingle: with k = 2 all pairs of equal words are one
- * shingle.
+ * With order=keep the hash is XXH3 of the units' hashes in sequence, with
+ * order=sorted in rising order.  With order=xor and order=sum it is mix64() of
+ * their xor or sum, which takes the same time for any k, as one unit is added
+ * and one removed.  Xor loses units that occur twice in a shingle: with k = 2
+ * all pairs of equal words are one shingle.
  */
 
 /* Inlined for the usual k, so that the compiler knows the length. */

@@ -17,8 +17,8 @@
 PG_FUNCTION_INFO_V1(neardup_words);
 
 /*
- * Return the words of a document as an array of text, by a reader that `prepare`, if it
- * is not NULL, has changed.
+ * Return the words of a document as an array of text, by a reader that
+ * `prepare`, if it is not NULL, has changed.
  */
 static Datum
 words_of(text *doc, text *analysis_arg, void (*prepare) (Reader *reader))
@@ -66,8 +66,8 @@ neardup_words_by_icu(PG_FUNCTION_ARGS)
 }
 
 /*
- * The places of the words of a document: the first byte in UTF-8, from 0, and the
- * number of bytes
+ * The places of the words of a document: the first byte in UTF-8, from 0, and
+ * the number of bytes
  */
 PG_FUNCTION_INFO_V1(neardup_word_places);
 Datum
@@ -93,7 +93,8 @@ neardup_word_places(PG_FUNCTION_ARGS)
 
 		values[0] = Int32GetDatum(span.start);
 		values[1] = Int32GetDatum(span.end - span.start);
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values,
+							 nulls);
 	}
 	return (Datum) 0;
 }

@@ -2,8 +2,9 @@
  * weigher.c
  *		Weights of words, for all methods that weigh them.
  *
- * Words that the lexicon does not have are left out: their frequency is unknown, and no
- * document that the lexicon was made of would share a signature with them.
+ * Words that the lexicon does not have are left out: their frequency is
+ * unknown, and no document that the lexicon was made of would share a
+ * signature with them.
  */
 #include "postgres.h"
 

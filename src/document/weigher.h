@@ -19,14 +19,14 @@ typedef struct Weighed
 } Weighed;
 
 /*
- * Return the document context's weighting for an argument such as 'tf-ridf'; raises the
- * errors of weighting_parse().
+ * Return the document context's weighting for an argument such as 'tf-ridf';
+ * raises the errors of weighting_parse().
  */
 extern Weighed *weighed_get(DocContext *doccxt, const text *name);
 
 /*
- * Compute the weight of a word of the bag; view is NULL if there is no lexicon.  Return
- * false if the lexicon does not have the word.
+ * Compute the weight of a word of the bag; view is NULL if there is no
+ * lexicon.  Return false if the lexicon does not have the word.
  */
 extern bool weighed_word(const Weighed *weighed, LexiconView *view,
 						 const BagWord *word, double *weight);

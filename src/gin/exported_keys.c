@@ -1,11 +1,13 @@
 /*
  * exported_keys.c
- *		candidate_keys(): keys for a join of near-duplicates in another database.
+ *		candidate_keys(): keys for a join of near-duplicates in another
+ *		database.
  *
- * Near-duplicates at the threshold share a key, so a join on equal keys finds all of them,
- * and false candidates.  The keys of a set x are its first |x| - o + 1 features, where o is
- * the least overlap of x with any set that reaches the threshold.  All sets have one order of
- * features: by hash, or by feature_counts(), the rarest first.
+ * Near-duplicates at the threshold share a key, so a join on equal keys finds
+ * all of them, and false candidates.  The keys of a set x are its first |x| -
+ * o + 1 features, where o is the least overlap of x with any set that reaches
+ * the threshold.  All sets have one order of features: by hash, or by
+ * feature_counts(), the rarest first.
  */
 #include "postgres.h"
 
@@ -72,8 +74,9 @@ counter_of(uint64 hash)
 static void
 rarest_first(uint64 *hashes, uint64 size, uint64 n, const uint32 *counts)
 {
-	RankedFeature *ranked = palloc_extended(Max(size, 1) * sizeof(RankedFeature),
-											MCXT_ALLOC_HUGE);
+	RankedFeature *ranked =
+	palloc_extended(Max(size, 1) * sizeof(RankedFeature),
+					MCXT_ALLOC_HUGE);
 
 	for (uint64 i = 0; i < size; i++)
 	{
@@ -128,7 +131,10 @@ refuse_keys(const Signature *sig, double threshold, Measure measure)
 			 errhint("Take a higher threshold, or exact sets.")));
 }
 
-/* Return the keys of a sketch or a vector, both as a row and as a query, palloc'd. */
+/*
+ * Return the keys of a sketch or a vector, both as a row and as a query,
+ * palloc'd.
+ */
 static uint64 *
 sketch_keys(const Signature *sig, double threshold, Measure measure, size_t *n)
 {
@@ -181,7 +187,8 @@ candidate_keys(PG_FUNCTION_ARGS)
 	Signature  *sig = PG_GETARG_SIGNATURE(0);
 	double		threshold = PG_GETARG_FLOAT8(1);
 	Measure		measure = measure_require(PG_GETARG_TEXT_PP(2));
-	const uint32 *counts = counts_of(PG_NARGS() > 3 ? PG_GETARG_BYTEA_P(3) : NULL);
+	const uint32 *counts = counts_of(PG_NARGS() > 3 ? PG_GETARG_BYTEA_P(3) :
+									 NULL);
 	uint64	   *keys;
 	size_t		n;
 
@@ -196,8 +203,9 @@ candidate_keys(PG_FUNCTION_ARGS)
 }
 
 /*
- * Return the class of a size.  The largest match of the first size of a class is of the last
- * size of that class, so near-duplicates are of the same class or of neighbouring ones.
+ * Return the class of a size.  The largest match of the first size of a class
+ * is of the last size of that class, so near-duplicates are of the same class
+ * or of neighbouring ones.
  */
 static int64
 size_class(uint64 size, Measure measure, double threshold)
@@ -219,7 +227,10 @@ size_class(uint64 size, Measure measure, double threshold)
 	}
 }
 
-/* (sig signature, threshold float8, measure text): the class of its size, and the next */
+/*
+ * (sig signature, threshold float8, measure text): the class of its size, and
+ * the next
+ */
 Datum
 size_classes(PG_FUNCTION_ARGS)
 {

@@ -2,35 +2,40 @@
  * gin.c
  *		The GIN operator class of signatures: the extended prefix.
  *
- * Let every set be sorted in one fixed order.  If near-duplicates share at least alpha
- * elements, they share one of the first |x| - alpha + 1 of either set x: the prefix filter.
- * In hash order a prefix has frequent shingles too, and many sets share one of those.  So the
- * prefix is extended by ell - 1 elements, and ell common elements are required (Wang, Li &
- * Feng, "Can we beat the prefix filtering?", SIGMOD 2012).
+ * Let every set be sorted in one fixed order.  If near-duplicates share at
+ * least alpha elements, they share one of the first |x| - alpha + 1 of either
+ * set x: the prefix filter.  In hash order a prefix has frequent shingles too,
+ * and many sets share one of those.  So the prefix is extended by ell - 1
+ * elements, and ell common elements are required (Wang, Li & Feng, "Can we
+ * beat the prefix filtering?", SIGMOD 2012).
  *
- * No pair is lost, for this reason.  A row x is indexed by its first |x| - a(x) + ell(|x|) elements,
- * where a(x) is the least overlap of x with any near-duplicate at the index's
- * threshold.  Let x and the query q share c_1 < ... < c_o, and o >= a(x).  From c_i on
- * there are o - i + 1 shared elements; if c_i is not indexed, at most
- * a(x) - ell(|x|) elements are from it on, hence i > o - a(x) + ell(|x|) >= ell(|x|).
- * So c_1 ... c_min(ell(|x|), o) are in the index.  In the same way c_i is among the
- * first |q| - a(q) + r elements of q for i <= r, where a(q) is the least overlap of q
- * at the query's threshold.  With r = min(ell(least size of x), a(q)), and ell not
+ * No pair is lost, for this reason.  A row x is indexed by its first |x| -
+ * a(x) + ell(|x|) elements, where a(x) is the least overlap of x with any
+ * near-duplicate at the index's threshold.  Let x and the query q share c_1 <
+ * ... < c_o, and o >= a(x).  From c_i on there are o - i + 1 shared elements;
+ * if c_i is not indexed, at most a(x) - ell(|x|) elements are from it on,
+ * hence i > o - a(x) + ell(|x|) >= ell(|x|).  So c_1 ... c_min(ell(|x|), o)
+ * are in the index.  In the same way c_i is among the first |q| - a(q) + r
+ * elements of q for i <= r, where a(q) is the least overlap of q at the
+ * query's threshold.  With r = min(ell(least size of x), a(q)), and ell not
  * falling with the size, c_1 ... c_r are in both: r matches can be required.
  *
- * If the query's threshold is below that of the index, o may be less than a(x), by s
- * if the condition requires o >= a(x) - s.  Then c_i is in the index for i <=
- * ell(|x|) - s, and that many matches can be required, if it is at least one for all rows
- * of a size that can match.  If not, every row of the query's spec is a candidate.
+ * If the query's threshold is below that of the index, o may be less than
+ * a(x), by s if the condition requires o >= a(x) - s.  Then c_i is in the
+ * index for i <= ell(|x|) - s, and that many matches can be required, if it is
+ * at least one for all rows of a size that can match.  If not, every row of
+ * the query's spec is a candidate.
  *
- * A key is the upper 32 bits of an element, so GIN sorts keys in the order of elements.  If
- * two elements of the query have one key, the query has it twice, and it counts twice; every
- * match is rechecked.  triconsistent counts keys, and returns FALSE as soon as r is out of
- * reach.  Then GIN skips posting lists of frequent keys.
+ * A key is the upper 32 bits of an element, so GIN sorts keys in the order of
+ * elements.  If two elements of the query have one key, the query has it
+ * twice, and it counts twice; every match is rechecked.  triconsistent counts
+ * keys, and returns FALSE as soon as r is out of reach.  Then GIN skips
+ * posting lists of frequent keys.
  *
- * Signatures with candidate keys of their own (methods/method.h) are indexed by the upper 32
- * bits of those.  Each row has one more key for its spec, in a separate range.  By it a query
- * without other keys finds all rows that may match.
+ * Signatures with candidate keys of their own (methods/method.h) are indexed
+ * by the upper 32 bits of those.  Each row has one more key for its spec, in a
+ * separate range.  By it a query without other keys finds all rows that may
+ * match.
  */
 #include "postgres.h"
 
@@ -131,9 +136,9 @@ gin_signature_opclass_options(PG_FUNCTION_ARGS)
 }
 
 /*
- * Number of elements by which the prefix of a set of n is extended, plus one.  Long documents
- * share long passages with many others, so a share of their elements beyond SHARE_FROM is
- * added.
+ * Number of elements by which the prefix of a set of n is extended, plus one.
+ * Long documents share long passages with many others, so a share of their
+ * elements beyond SHARE_FROM is added.
  */
 static uint64
 extension(const GinSignatureOptions *options, uint64 n)
@@ -188,7 +193,10 @@ gin_signature_can_answer(const GinSignatureOptions *options,
 
 /* Keys */
 
-/* Return the key of an element as int4, so that its signed order is that of the elements. */
+/*
+ * Return the key of an element as int4, so that its signed order is that of
+ * the elements.
+ */
 static inline int32
 element_key(uint64 element)
 {
@@ -227,7 +235,8 @@ call_options(FunctionCallInfo fcinfo)
 
 /* Return the candidate keys of a row's signature. */
 static const uint64 *
-method_keys(const Signature *sig, const GinSignatureOptions *options, uint64 *n)
+method_keys(const Signature *sig, const GinSignatureOptions *options,
+			uint64 *n)
 {
 	KeyList		keys = {0};
 
@@ -278,9 +287,10 @@ gin_signature_extract_value(PG_FUNCTION_ARGS)
 /* Queries */
 
 /*
- * Least number of matches of near-duplicates with lo to hi elements, of which they share
- * `share`, less than the index's threshold: see above.  The bound is linear on either side of
- * SHARE_FROM, so its minimum is there or at an end.
+ * Least number of matches of near-duplicates with lo to hi elements, of which
+ * they share `share`, less than the index's threshold: see above.  The bound
+ * is linear on either side of SHARE_FROM, so its minimum is there or at an
+ * end.
  */
 static double
 matches_below(const GinSignatureOptions *options, double share,
@@ -299,8 +309,8 @@ matches_below(const GinSignatureOptions *options, double share,
 }
 
 /*
- * Compute the number of elements to look up, and of those that must match.  Returns false if
- * near-duplicates need not have a match in the index.
+ * Compute the number of elements to look up, and of those that must match.
+ * Returns false if near-duplicates need not have a match in the index.
  */
 static bool
 query_length(uint64 n, Measure row_measure, double threshold,
@@ -324,7 +334,8 @@ query_length(uint64 n, Measure row_measure, double threshold,
 	if (gin_signature_can_answer(options, row_measure, threshold))
 		matches = extension(options, lo);
 	else
-		matches = matches_below(options, gin_implied_share(row_measure, threshold),
+		matches = matches_below(options,
+								gin_implied_share(row_measure, threshold),
 								lo, hi);
 	if (matches < 1)
 		return false;
@@ -341,13 +352,14 @@ gin_signature_expected_keys(const GinSignatureOptions *options, double n,
 	uint64		length;
 	uint32		need;
 
-	return query_length((uint64) Max(n, 1), measure, threshold, options, &length,
+	return query_length((uint64) Max(n, 1), measure, threshold, options,
+						&length,
 						&need) && length <= MAX_QUERY_KEYS ? length : 0;
 }
 
 /*
- * Compute the n elements to look up, and the number that must match.  Returns false if the
- * index cannot answer the query, or would need too many keys.
+ * Compute the n elements to look up, and the number that must match.  Returns
+ * false if the index cannot answer the query, or would need too many keys.
  */
 static bool
 query_elements(const SignatureQuery *query, const GinSignatureOptions *options,
@@ -392,9 +404,9 @@ gin_signature_has_keys(const GinSignatureOptions *options,
 }
 
 /*
- * Return the number of keys that must match, for the consistent functions: one pointer per
- * key, as GIN requires.  With pointers that are not NULL, GIN does not search for equal keys,
- * which takes quadratic time.
+ * Return the number of keys that must match, for the consistent functions: one
+ * pointer per key, as GIN requires.  With pointers that are not NULL, GIN does
+ * not search for equal keys, which takes quadratic time.
  */
 static Pointer *
 needed_matches(uint32 need, int32 nkeys)
@@ -409,8 +421,8 @@ needed_matches(uint32 need, int32 nkeys)
 }
 
 /*
- * Raise a notice, once in a scan, that the threshold makes it slow.  For a constant threshold
- * the planner does not use the index.
+ * Raise a notice, once in a scan, that the threshold makes it slow.  For a
+ * constant threshold the planner does not use the index.
  */
 static void
 notice_every_row(FunctionCallInfo fcinfo, const GinSignatureOptions *options,
@@ -424,7 +436,8 @@ notice_every_row(FunctionCallInfo fcinfo, const GinSignatureOptions *options,
 		gin_signature_can_answer(options, query->measure, query->threshold))
 		return;
 	fcinfo->flinfo->fn_extra = unconstify(char *, &noticed);
-	share = floor(gin_implied_share(query->measure, query->threshold) * 100) / 100;
+	share = floor(gin_implied_share(query->measure, query->threshold) * 100) /
+		100;
 	ereport(NOTICE,
 			(errmsg("index look-up at threshold %g reads every row",
 					query->threshold),

@@ -23,10 +23,16 @@ typedef struct GinSignatureOptions
 								 * every feature is indexed */
 } GinSignatureOptions;
 
-/* Return options given as in rd_opcoptions or opclassoptions; defaults for NULL. */
+/*
+ * Return options given as in rd_opcoptions or opclassoptions; defaults for
+ * NULL.
+ */
 extern GinSignatureOptions gin_signature_options(const bytea *given);
 
-/* Whether an index can answer a threshold on a measure of the row in the query. */
+/*
+ * Whether an index can answer a threshold on a measure of the row in the
+ * query.
+ */
 extern bool gin_signature_can_answer(const GinSignatureOptions *options,
 									 Measure measure, double threshold);
 
@@ -34,15 +40,24 @@ extern bool gin_signature_can_answer(const GinSignatureOptions *options,
 extern bool gin_signature_has_keys(const GinSignatureOptions *options,
 								   const SignatureQuery *query);
 
-/* Number of keys that are looked up for a set of n elements; 0 if every row is read. */
+/*
+ * Number of keys that are looked up for a set of n elements; 0 if every row is
+ * read.
+ */
 extern double gin_signature_expected_keys(const GinSignatureOptions *options,
 										  double n, Measure measure,
 										  double threshold);
 
-/* The least overlap / |x| of rows x that reach a threshold, rounded down; 0 if there is no bound. */
+/*
+ * The least overlap / |x| of rows x that reach a threshold, rounded down; 0 if
+ * there is no bound.
+ */
 extern double gin_implied_share(Measure measure, double threshold);
 
-/* Return the n indexed elements of a row: its own values, or palloc'd.  Keys are their upper halves. */
+/*
+ * Return the n indexed elements of a row: its own values, or palloc'd.  Keys
+ * are their upper halves.
+ */
 extern const uint64 *gin_row_elements(const Signature *sig,
 									  const GinSignatureOptions *options,
 									  uint64 *n);
@@ -53,7 +68,10 @@ extern bool gin_is_signature_key(Relation index, AttrNumber keyno);
 /* Install the costs of look-ups of signatures by GIN. */
 extern void gin_cost_init(void);
 
-/* Columns of the operator class are recognised by the address of this function. */
+/*
+ * Columns of the operator class are recognised by the address of this
+ * function.
+ */
 extern Datum gin_signature_extract_value(PG_FUNCTION_ARGS);
 
 #endif							/* NEARDUP_GIN_H */

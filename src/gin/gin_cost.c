@@ -2,9 +2,10 @@
  * gin_cost.c
  *		Costs of look-ups by GIN.
  *
- * GIN's own estimate extracts the keys of a constant query.  For any other query, as in a
- * join, it assumes one key.  In fact there are tens of keys, or a thousand for simhashes at
- * low thresholds.  The column's statistics have their number.
+ * GIN's own estimate extracts the keys of a constant query.  For any other
+ * query, as in a join, it assumes one key.  In fact there are tens of keys, or
+ * a thousand for simhashes at low thresholds.  The column's statistics have
+ * their number.
  */
 #include "postgres.h"
 
@@ -47,17 +48,24 @@ is_signature_column(const IndexOptInfo *index, int column)
 	return flinfo.fn_addr == gin_signature_extract_value;
 }
 
-/* Estimate the keys of a look-up, and the rows that have one of them by chance. */
+/*
+ * Estimate the keys of a look-up, and the rows that have one of them by
+ * chance.
+ */
 static void
-expect_keys(const GinSignatureOptions *options, const NearStatistics *statistics,
-			const IndexCondition *condition, double tuples, double *keys, double *rows)
+expect_keys(const GinSignatureOptions *options,
+			const NearStatistics *statistics,
+			const IndexCondition *condition, double tuples, double *keys,
+			double *rows)
 {
-	const NearNumbers *numbers = near_numbers(statistics, condition->threshold);
+	const NearNumbers *numbers = near_numbers(statistics,
+											  condition->threshold);
 
 	*rows = 0;
 	if (statistics->key_share == 0)
 		*keys = gin_signature_expected_keys(options, statistics->values,
-											condition->measure, condition->threshold);
+											condition->measure,
+											condition->threshold);
 	else
 	{
 		*keys = numbers->query_keys;
@@ -67,44 +75,58 @@ expect_keys(const GinSignatureOptions *options, const NearStatistics *statistics
 		*rows = tuples;
 }
 
-/* Cost of reading keys: mostly each is on a page of its own, which later look-ups find in memory. */
+/*
+ * Cost of reading keys: mostly each is on a page of its own, which later
+ * look-ups find in memory.
+ */
 static Cost
-pages_cost(PlannerInfo *root, const IndexOptInfo *index, double keys, double loops)
+pages_cost(PlannerInfo *root, const IndexOptInfo *index, double keys,
+		   double loops)
 {
 	double		page_cost;
 
 	get_tablespace_page_costs(index->reltablespace, &page_cost, NULL);
-	return index_uncached_pages(root, index, Min(keys, index->pages), loops) * page_cost;
+	return index_uncached_pages(root, index, Min(keys, index->pages),
+								loops) * page_cost;
 }
 
 /* Cost of all keys of a condition but the first, which GIN has counted. */
 static Cost
-keys_cost(PlannerInfo *root, const IndexOptInfo *index, int column, Node *query,
+keys_cost(PlannerInfo *root, const IndexOptInfo *index, int column,
+		  Node *query,
 		  double loops)
 {
-	const TargetEntry *indexed = list_nth_node(TargetEntry, index->indextlist, column);
-	GinSignatureOptions options = gin_signature_options(index->opclassoptions != NULL ?
-														index->opclassoptions[column] : NULL);
+	const TargetEntry *indexed = list_nth_node(TargetEntry, index->indextlist,
+											   column);
+	GinSignatureOptions options =
+	gin_signature_options(index->opclassoptions != NULL ?
+						  index->opclassoptions[column] : NULL);
 	NearStatistics statistics;
 	IndexCondition condition;
 	double		keys;
 	double		rows;
 
 	if (IsA(query, Const) ||
-		!near_statistics_of(root, (Node *) indexed->expr, index->rel->relid, &statistics))
+		!near_statistics_of(root, (Node *) indexed->expr, index->rel->relid,
+							&statistics))
 		return 0;
 	index_condition_of(root, query, &condition);
-	expect_keys(&options, &statistics, &condition, index->tuples, &keys, &rows);
+	expect_keys(&options, &statistics, &condition, index->tuples, &keys,
+				&rows);
 	keys = Max(keys - 1, 0);
 	return pages_cost(root, index, keys, loops) +
 		(keys * KEY_COST + rows * ROW_COST) * cpu_operator_cost;
 }
 
-/* Return the query of a clause, or NULL if its column is not of our operator class. */
+/*
+ * Return the query of a clause, or NULL if its column is not of our operator
+ * class.
+ */
 static Node *
 clause_query(const IndexPath *path, const IndexClause *clause)
 {
-	const RestrictInfo *condition = linitial_node(RestrictInfo, clause->indexquals);
+	const RestrictInfo *condition = linitial_node(RestrictInfo,
+												  clause->indexquals);
 
 	if (!is_opclause(condition->clause) ||
 		!is_signature_column(path->indexinfo, clause->indexcol))
@@ -130,7 +152,8 @@ gin_signature_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 				   double *correlation, double *pages)
 {
 	double		loops = is_on_signatures(path) ?
-	index_loops(root, get_quals_from_indexclauses(path->indexclauses), loop_count) :
+	index_loops(root, get_quals_from_indexclauses(path->indexclauses),
+				loop_count) :
 	loop_count;
 	ListCell   *lc;
 
@@ -144,13 +167,17 @@ gin_signature_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 
 		if (query == NULL)
 			continue;
-		cost = keys_cost(root, path->indexinfo, clause->indexcol, query, loops);
+		cost = keys_cost(root, path->indexinfo, clause->indexcol, query,
+						 loops);
 		*startup += cost;
 		*total += cost;
 	}
 }
 
-/* compat_relation_hook: set our estimate, unless another extension has set one. */
+/*
+ * compat_relation_hook: set our estimate, unless another extension has set
+ * one.
+ */
 static void
 relation_info(COMPAT_RELATION_PARAMETERS)
 {

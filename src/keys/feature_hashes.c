@@ -1,9 +1,10 @@
 /*
  * feature_hashes.c
- *		The features of a set as hashes, in the one order that both indexes use.
+ *		The features of a set as hashes, in the one order that both indexes
+ *		use.
  *
- * Values that users give, as numbers of words, may be dense: their order would put the
- * same features first in every set.  Hashes have no such order.
+ * Values that users give, as numbers of words, may be dense: their order would
+ * put the same features first in every set.  Hashes have no such order.
  */
 #include "postgres.h"
 

@@ -1,6 +1,7 @@
 /*
  * feature_hashes.h
- *		The features of a set as hashes, in the one order that both indexes use.
+ *		The features of a set as hashes, in the one order that both indexes
+ *		use.
  */
 #ifndef NEARDUP_FEATURE_HASHES_H
 #define NEARDUP_FEATURE_HASHES_H
@@ -8,8 +9,9 @@
 #include "signature/signature.h"
 
 /*
- * Return the hashes of a set's features, rising, as many as it has values.  The result
- * is the signature's own values if its method hashes them, else it is palloc'd.
+ * Return the hashes of a set's features, rising, as many as it has values.
+ * The result is the signature's own values if its method hashes them, else it
+ * is palloc'd.
  */
 extern const uint64 *feature_hashes(const Signature *sig);
 

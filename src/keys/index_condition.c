@@ -1,7 +1,7 @@
 /*
  * index_condition.c
- *		What the planner knows of a condition on an index of signatures, and how often
- *		the index is searched.
+ *		What the planner knows of a condition on an index of signatures, and
+ *		how often the index is searched.
  */
 #include "postgres.h"
 
@@ -14,14 +14,18 @@
 #include "keys/index_condition.h"
 #include "signature/sql/signature_query.h"
 
-/* Assumed executions of a correlated subquery, which the planner does not know yet */
+/*
+ * Assumed executions of a correlated subquery, which the planner does not know
+ * yet
+ */
 #define CORRELATED_LOOPS	100
 
 /* Return the constant that an expression is or can be folded to, or NULL. */
 static Const *
 known(PlannerInfo *root, Expr *expr)
 {
-	Const	   *constant = (Const *) estimate_expression_value(root, (Node *) expr);
+	Const	   *constant = (Const *) estimate_expression_value(root,
+															   (Node *) expr);
 
 	return IsA(constant, Const) && !constant->constisnull ? constant : NULL;
 }
@@ -105,7 +109,8 @@ index_loops(PlannerInfo *root, List *conditions, double loop_count)
 }
 
 double
-index_uncached_pages(PlannerInfo *root, const IndexOptInfo *index, double pages, double loops)
+index_uncached_pages(PlannerInfo *root, const IndexOptInfo *index,
+					 double pages, double loops)
 {
 	if (loops <= 1)
 		return pages;

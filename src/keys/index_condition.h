@@ -1,7 +1,7 @@
 /*
  * index_condition.h
- *		What the planner knows of a condition on an index of signatures, and how often
- *		the index is searched.
+ *		What the planner knows of a condition on an index of signatures, and
+ *		how often the index is searched.
  */
 #ifndef NEARDUP_INDEX_CONDITION_H
 #define NEARDUP_INDEX_CONDITION_H
@@ -24,15 +24,15 @@ extern void index_condition_of(PlannerInfo *root, Node *query,
 							   IndexCondition *condition);
 
 /*
- * Return the number of searches of an index: loop_count of the path, or more if its
- * conditions depend on an outer query.
+ * Return the number of searches of an index: loop_count of the path, or more
+ * if its conditions depend on an outer query.
  */
 extern double index_loops(PlannerInfo *root, List *conditions,
 						  double loop_count);
 
 /*
- * Return the mean number of pages that a search reads from disk, of those it visits:
- * later ones of `loops` searches find pages in memory.
+ * Return the mean number of pages that a search reads from disk, of those it
+ * visits:  later ones of `loops` searches find pages in memory.
  */
 extern double index_uncached_pages(PlannerInfo *root,
 								   const IndexOptInfo *index, double pages,

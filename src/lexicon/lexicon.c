@@ -209,9 +209,9 @@ lexicon_bytes_hash(const Lexicon *lexicon, uint64 seed)
 }
 
 /*
- * The id is XXH3 of the entries' bytes, with the hash of the header with id 0 as seed.
- * Lexicons of the same id are equal.  Signatures that are made with a lexicon have a
- * part of its id.
+ * The id is XXH3 of the entries' bytes, with the hash of the header with id 0
+ * as seed.  Lexicons of the same id are equal.  Signatures that are made with
+ * a lexicon have a part of its id.
  */
 void
 lexicon_seal(Lexicon *lexicon, size_t nwords)
@@ -224,7 +224,8 @@ lexicon_seal(Lexicon *lexicon, size_t nwords)
 	portable = portable_form(lexicon);
 	seed = XXH3_64bits(LEXICON_BYTES(portable), LEXICON_HEADER - VARHDRSZ);
 	lexicon->id = XXH3_64bits_withSeed(portable->entries,
-									   VARSIZE(lexicon) - LEXICON_HEADER, seed);
+									   VARSIZE(lexicon) - LEXICON_HEADER,
+									   seed);
 }
 
 /* Checking bytes */
@@ -319,12 +320,13 @@ lexicon_from_bytes(const char *bytes, size_t len)
 /*
  * Counting the words of a collection in bounded memory
  *
- * Words are counted in an open hash table.  When it has max_words words, the rarer half
- * is dropped: in running text about half of all words occur once.  A dropped word that
- * occurs again starts from zero, so its df is too small by the dropped count.  Each
- * time no word loses more than the df of the most frequent dropped word, and the sum of
- * these is the error of the lexicon (lossy counting: Manku and Motwani, VLDB 2002); cf
- * has its own error.  Up to max_words distinct words, counts are exact.
+ * Words are counted in an open hash table.  When it has max_words words, the
+ * rarer half is dropped: in running text about half of all words occur once.
+ * A dropped word that occurs again starts from zero, so its df is too small by
+ * the dropped count.  Each time no word loses more than the df of the most
+ * frequent dropped word, and the sum of these is the error of the lexicon
+ * (lossy counting: Manku and Motwani, VLDB 2002); cf has its own error.  Up to
+ * max_words distinct words, counts are exact.
  */
 
 #define TABLE_SIZE		1024	/* of a new table; a power of 2 */
@@ -362,8 +364,8 @@ find_place(const Counts *counts, uint64 hash)
 }
 
 /*
- * Move the words to a table of another size, without those of a rank up to the limit; 0
- * drops none.
+ * Move the words to a table of another size, without those of a rank up to the
+ * limit; 0 drops none.
  */
 static void
 rebuild(Counts *counts, size_t size, uint64 limit)
@@ -407,7 +409,8 @@ drop_rare(Counts *counts)
 	for (size_t i = 0; i <= counts->probing.mask; i++)
 	{
 		if (counts->table[i].cf != 0)
-			ranks[n++] = lexicon_rank(counts->table[i].df, counts->table[i].hash);
+			ranks[n++] = lexicon_rank(counts->table[i].df,
+									  counts->table[i].hash);
 	}
 	Assert(n > 0 && n == counts->nwords);
 	sort_hashes(ranks, n);

@@ -3,8 +3,8 @@
  *		The statistics of a collection as a value: numbers of documents and
  *		words, and the frequencies of each word.
  *
- * Words are stored as their hashes, those of signatures.  They may be shingles in place
- * of words. doc/lexicon.md has the bytes as a table.
+ * Words are stored as their hashes, those of signatures.  They may be shingles
+ * in place of words. doc/lexicon.md has the bytes as a table.
  */
 #ifndef NEARDUP_LEXICON_H
 #define NEARDUP_LEXICON_H
@@ -16,8 +16,8 @@
 #define LEXICON_VERSION		1	/* first byte of every lexicon */
 
 /*
- * Words are also counted by classes of their first letter: the low bits of its code
- * point, which distinguish the letters of every alphabet well enough.
+ * Words are also counted by classes of their first letter: the low bits of its
+ * code point, which distinguish the letters of every alphabet well enough.
  */
 #define LEXICON_CLASSES		(1 << INITIAL_BITS)
 
@@ -72,8 +72,9 @@ StaticAssertDecl(offsetof(Lexicon, entries) == 64 + 8 * LEXICON_CLASSES,
 #define PG_RETURN_LEXICON(l)	PG_RETURN_POINTER(l)
 
 /*
- * Return a lexicon with a copy of a header and room for nwords entries, in the current
- * memory context.  Raises PROGRAM_LIMIT_EXCEEDED if they do not fit into a datum.
+ * Return a lexicon with a copy of a header and room for nwords entries, in the
+ * current memory context.  Raises PROGRAM_LIMIT_EXCEEDED if they do not fit
+ * into a datum.
  */
 extern Lexicon *lexicon_alloc(const Lexicon *header, size_t nwords);
 
@@ -100,8 +101,8 @@ extern Lexicon *lexicon_from_bytes(const char *bytes, size_t len);
 	(LEXICON_HEADER - VARHDRSZ + (nwords) * sizeof(LexiconEntry))
 
 /*
- * Return a word's rank among those to be kept: by df, then by hash.  Words of equal
- * rank are kept or dropped together.
+ * Return a word's rank among those to be kept: by df, then by hash.  Words of
+ * equal rank are kept or dropped together.
  */
 static inline uint64
 lexicon_rank(uint32 df, uint64 hash)
@@ -113,7 +114,9 @@ lexicon_rank(uint32 df, uint64 hash)
 extern void lexicon_set_spec(Lexicon *lexicon, const SignatureSpec *spec,
 							 uint8 reading);
 
-/* Return the analysis that a lexicon was made with; method and width are zero. */
+/*
+ * Return the analysis that a lexicon was made with; method and width are zero.
+ */
 extern SignatureSpec lexicon_spec(const Lexicon *lexicon);
 
 /* Return whether a spec is of single words, not of shingles. */
@@ -137,21 +140,21 @@ extern void lexicon_require_spec(const Lexicon *lexicon,
 extern void lexicons_require_same(const Lexicon *a, const Lexicon *b);
 
 /*
- * Return the analysis as in the text form and messages: for words without k, and
- * "simple" for the default.
+ * Return the analysis as in the text form and messages: for words without k,
+ * and "simple" for the default.
  */
 extern char *words_name(const SignatureSpec *spec, uint8 reading);
 
 /*
- * Return the header of a lexicon, fetched without its entries, in the current memory
- * context; LEXICON_NWORDS() is that of the whole lexicon.
+ * Return the header of a lexicon, fetched without its entries, in the current
+ * memory context; LEXICON_NWORDS() is that of the whole lexicon.
  */
 extern const Lexicon *lexicon_header(Datum datum);
 
 /*
  * Add the numbers in the header of a lexicon to those of another one.  Raises
- * DATATYPE_MISMATCH if their analyses differ, and PROGRAM_LIMIT_EXCEEDED if a sum
- * exceeds a bigint.
+ * DATATYPE_MISMATCH if their analyses differ, and PROGRAM_LIMIT_EXCEEDED if a
+ * sum exceeds a bigint.
  */
 extern void lexicon_add_totals(Lexicon *to, const Lexicon *from);
 
@@ -192,8 +195,8 @@ typedef struct Counts
 } Counts;
 
 /*
- * Return empty counts of an analysis, in the current memory context.  They never hold
- * more than max_words words, 1 <= max_words <= LEXICON_MAX_WORDS.
+ * Return empty counts of an analysis, in the current memory context.  They
+ * never hold more than max_words words, 1 <= max_words <= LEXICON_MAX_WORDS.
  */
 extern Counts *counts_create(const SignatureSpec *spec, uint8 reading,
 							 size_t max_words);

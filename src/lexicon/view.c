@@ -2,8 +2,8 @@
  * view.c
  *		A lexicon prepared for many look-ups.
  *
- * Hashes are uniform, so their leading bits are a bucket, of about one word: a look-up
- * reads one place of the directory and one or two entries.
+ * Hashes are uniform, so their leading bits are a bucket, of about one word: a
+ * look-up reads one place of the directory and one or two entries.
  */
 #include "postgres.h"
 
@@ -54,7 +54,8 @@ create_in(MemoryContext context, const Lexicon *lexicon)
 	bits = pg_leftmost_one_pos64(view->nwords + 1) + 1;
 	view->shift = 64 - bits;
 	view->starts = MemoryContextAllocHuge(context,
-										  (((size_t) 1 << bits) + 1) * sizeof(uint32));
+										  (((size_t) 1 << bits) +
+										   1) * sizeof(uint32));
 	fill_starts(view);
 	/* only now, so that an error before frees it */
 	MemoryContextSetParent(context, CacheMemoryContext);

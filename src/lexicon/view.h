@@ -29,19 +29,24 @@ typedef struct LexiconView
 	const double *current;		/* the weights used last, or NULL */
 } LexiconView;
 
-/* Return a new view of a lexicon that the caller owns, until view_release(). */
+/*
+ * Return a new view of a lexicon that the caller owns, until view_release().
+ */
 extern LexiconView *view_create(const Lexicon *lexicon);
 
 /*
- * Return a view of a lexicon that is stored out of line, until view_release().  The
- * lexicon is fetched, unless it is in the session's cache of the views used last.
+ * Return a view of a lexicon that is stored out of line, until view_release().
+ * The lexicon is fetched, unless it is in the session's cache of the views
+ * used last.
  */
 #define VIEWS_CACHED	16
 #define VIEW_CACHE_SIZE	(64 * 1024 * 1024)
 
 extern LexiconView *view_fetch(struct varlena *stored);
 
-/* Release a view, which is freed when it has no users and is not in the cache. */
+/*
+ * Release a view, which is freed when it has no users and is not in the cache.
+ */
 extern void view_release(LexiconView *view);
 
 static inline bool
@@ -76,7 +81,8 @@ view_find(const LexiconView *view, uint64 hash)
 {
 	size_t		bucket = hash >> view->shift;
 	const LexiconEntry *entry = &view->lexicon->entries[view->starts[bucket]];
-	const LexiconEntry *end = &view->lexicon->entries[view->starts[bucket + 1]];
+	const LexiconEntry *end =
+	&view->lexicon->entries[view->starts[bucket + 1]];
 
 	for (; entry < end; entry++)
 	{

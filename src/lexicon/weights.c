@@ -1,12 +1,13 @@
 /*
  * weights.c
- *		A document's words, and their weights in the collection and the document.
+ *		A document's words, and their weights in the collection and the
+ *		document.
  *
- * The words of a signature depend on comparisons of weights, so weights must be the
- * same bits on every machine.  IEEE 754 guarantees that for addition, multiplication
- * and division, but the logarithms of C libraries may differ, so this file has its own.
- * It must be compiled without fused multiplication and addition, by a flag in the
- * Makefile.
+ * The words of a signature depend on comparisons of weights, so weights must
+ * be the same bits on every machine.  IEEE 754 guarantees that for addition,
+ * multiplication and division, but the logarithms of C libraries may differ,
+ * so this file has its own.  It must be compiled without fused multiplication
+ * and addition, by a flag in the Makefile.
  *
  * Formulas: TF-IDF and BM25 as in Manning, Raghavan, Schuetze, "Introduction
  * to Information Retrieval", and Robertson et al., "Okapi at TREC-3"; residual
@@ -29,9 +30,10 @@
 #define LN2		0.693147180559945309417232121458
 
 /*
- * x = m 2^e, log x = e log 2 + log m.  With s = (m - 1) / (m + 1), log m is 2 artanh s,
- * whose series has odd powers of s only.  As |s| <= 0.1716, the rest after 12 terms is
- * less than s^25 / 25 * 1.04, about 3e-21: far below the rounding of the sum.
+ * x = m 2^e, log x = e log 2 + log m.  With s = (m - 1) / (m + 1), log m is 2
+ * artanh s, whose series has odd powers of s only.  As |s| <= 0.1716, the rest
+ * after 12 terms is less than s^25 / 25 * 1.04, about 3e-21: far below the
+ * rounding of the sum.
  */
 double
 portable_log(double x)
@@ -58,9 +60,9 @@ portable_log(double x)
 }
 
 /*
- * Return 1 - exp(-x) for x >= 0, exact for small x, too, where the subtraction would
- * lose all digits.  As |r| <= 0.347, the rest after 18 terms is less than r^19 / 19!,
- * 2e-26.  From x = 38 on the result is 1.
+ * Return 1 - exp(-x) for x >= 0, exact for small x, too, where the subtraction
+ * would lose all digits.  As |r| <= 0.347, the rest after 18 terms is less
+ * than r^19 / 19!, 2e-26.  From x = 38 on the result is 1.
  */
 static double
 portable_one_minus_exp(double x)
@@ -89,9 +91,9 @@ lexicon_idf(const Lexicon *lexicon, uint32 df)
 }
 
 /*
- * Residual IDF is the IDF minus that of a Poisson distribution of the cf occurrences,
- * by which a document lacks the word with probability exp(-cf/N), so that its IDF is
- * -log(1 - exp(-cf/N)).
+ * Residual IDF is the IDF minus that of a Poisson distribution of the cf
+ * occurrences, by which a document lacks the word with probability exp(-cf/N),
+ * so that its IDF is -log(1 - exp(-cf/N)).
  */
 double
 lexicon_ridf(const Lexicon *lexicon, uint32 df, uint32 cf)
@@ -103,8 +105,9 @@ lexicon_ridf(const Lexicon *lexicon, uint32 df, uint32 cf)
 }
 
 /*
- * Return the log of the odds that a document lacks the word, with half a document added
- * to both numbers; without the floor it is negative for words of most documents.
+ * Return the log of the odds that a document lacks the word, with half a
+ * document added to both numbers; without the floor it is negative for words
+ * of most documents.
  */
 static double
 bm25_idf(const Weighting *weighting, const Lexicon *lexicon, uint32 df)
@@ -134,9 +137,9 @@ weight_in_collection(const Weighting *weighting, const Lexicon *lexicon,
 }
 
 /*
- * Augmented frequency, from 1/2 to 1, does not depend on the length.  BM25's approaches
- * 1 as tf grows, and is 1/2 at tf = k1 in a document of average length; b is the
- * influence of the length.
+ * Augmented frequency, from 1/2 to 1, does not depend on the length.  BM25's
+ * approaches 1 as tf grows, and is 1/2 at tf = k1 in a document of average
+ * length; b is the influence of the length.
  */
 static double
 weight_in_document(const Weighting *weighting, const Lexicon *lexicon,
@@ -152,7 +155,8 @@ weight_in_document(const Weighting *weighting, const Lexicon *lexicon,
 			return 0.5 + 0.5 * tf / stats->tf_max;
 		case WEIGHT_BM25:
 			average = (double) lexicon->length / lexicon->documents;
-			length = (1 - weighting->b) + weighting->b * stats->length / average;
+			length = (1 - weighting->b) + weighting->b * stats->length /
+				average;
 			return tf / (weighting->k1 * length + tf);
 		default:
 			return (double) tf / stats->length;
@@ -200,8 +204,8 @@ static const struct
 };
 
 /*
- * Read a parameter, such as "k1=2", into the weighting; return false if it is none.
- * *given has a bit for each parameter read before.
+ * Read a parameter, such as "k1=2", into the weighting; return false if it is
+ * none.  *given has a bit for each parameter read before.
  */
 static bool
 parse_parameter(const char *word, Weighting *weighting, uint32 *given)
@@ -229,7 +233,8 @@ parse_parameter(const char *word, Weighting *weighting, uint32 *given)
 					 errmsg("value of \"%s\" in weight is out of range: \"%s\"",
 							name, value),
 					 errdetail("%s is a number from 0 to %g.", name, most)));
-		memcpy((char *) weighting + parameters[i].offset, &number, sizeof(number));
+		memcpy((char *) weighting + parameters[i].offset, &number,
+			   sizeof(number));
 		return true;
 	}
 	return false;
@@ -268,8 +273,8 @@ weighting_parse(const text *name, Weighting *weighting)
 /*
  * A document's words
  *
- * Words are in an array in order of first occurrence, which an open hash table of
- * indexes searches.
+ * Words are in an array in order of first occurrence, which an open hash table
+ * of indexes searches.
  */
 
 #define BAG_SIZE		256		/* places of a new table; a power of 2 */
@@ -283,7 +288,8 @@ allocate(Bag *bag, size_t size)
 	probing_init(&bag->probing, size);
 	bag->places = MemoryContextAllocExtended(bag->context,
 											 size * sizeof(uint32),
-											 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+											 MCXT_ALLOC_HUGE |
+											 MCXT_ALLOC_ZERO);
 	bag->words = MemoryContextAllocHuge(bag->context,
 										bag->size * sizeof(BagWord));
 }

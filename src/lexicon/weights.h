@@ -1,6 +1,7 @@
 /*
  * weights.h
- *		A document's words, and their weights in the collection and the document.
+ *		A document's words, and their weights in the collection and the
+ *		document.
  */
 #ifndef NEARDUP_WEIGHTS_H
 #define NEARDUP_WEIGHTS_H
@@ -44,24 +45,34 @@ typedef struct DocumentStats
  */
 extern void weighting_parse(const text *name, Weighting *weighting);
 
-/* Return the factor of a weight that depends on the collection; 1 for WEIGHT_TF. */
+/*
+ * Return the factor of a weight that depends on the collection; 1 for
+ * WEIGHT_TF.
+ */
 extern double weight_in_collection(const Weighting *weighting,
 								   const Lexicon *lexicon,
 								   uint32 df, uint32 cf);
 
 /*
- * Return the weight of a word in a document: its weight in the collection times the
- * factor that depends on the document. lexicon may be NULL for WEIGHT_TF.
+ * Return the weight of a word in a document: its weight in the collection
+ * times the factor that depends on the document. lexicon may be NULL for
+ * WEIGHT_TF.
  */
 extern double weight_of(const Weighting *weighting, const Lexicon *lexicon,
 						double in_collection, const DocumentStats *stats,
 						uint32 tf);
 
-/* Return log(N / df), and that minus the expected one of a random word of this cf. */
+/*
+ * Return log(N / df), and that minus the expected one of a random word of this
+ * cf.
+ */
 extern double lexicon_idf(const Lexicon *lexicon, uint32 df);
 extern double lexicon_ridf(const Lexicon *lexicon, uint32 df, uint32 cf);
 
-/* Return the natural logarithm of a positive number, with the same bits everywhere. */
+/*
+ * Return the natural logarithm of a positive number, with the same bits
+ * everywhere.
+ */
 extern double portable_log(double x);
 
 /* A document's words and how often each occurs */
@@ -89,10 +100,15 @@ extern Bag *bag_create(void);
 /* Empty the bag, and free the memory of a large document. */
 extern void bag_clear(Bag *bag);
 
-/* Add n words; raises PROGRAM_LIMIT_EXCEEDED beyond 2^32 - 1 different ones. */
+/*
+ * Add n words; raises PROGRAM_LIMIT_EXCEEDED beyond 2^32 - 1 different ones.
+ */
 extern void bag_add(Bag *bag, const uint64 *hashes, size_t n);
 
-/* Fill the bag with the words of the document or sentence that the reader is at. */
+/*
+ * Fill the bag with the words of the document or sentence that the reader is
+ * at.
+ */
 extern void bag_read(Bag *bag, Reader *reader);
 
 /* Return the word of a hash, or NULL. */

@@ -67,7 +67,8 @@ spec_name(const SignatureSpec *spec)
 static void
 detail_different(const SignatureSpec *a, const SignatureSpec *b)
 {
-	errdetail("One was made by %s, the other by %s.", spec_name(a), spec_name(b));
+	errdetail("One was made by %s, the other by %s.", spec_name(a),
+			  spec_name(b));
 	if (a->method == b->method && method_info(a->method)->weighted)
 		errhint("Make both with the same lexicon, weight and analysis.");
 	else
@@ -116,7 +117,10 @@ keys_add(KeyList *keys, uint64 key)
 	keys->keys[keys->n++] = key;
 }
 
-/* Return a seed for a place among places, so that keys of different places differ. */
+/*
+ * Return a seed for a place among places, so that keys of different places
+ * differ.
+ */
 static inline uint64
 place_seed(uint32 place, uint32 places)
 {

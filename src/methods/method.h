@@ -4,8 +4,8 @@
  *		functions on them.
  *
  * A new method is a MethodInfo in the file of its family, and one line in
- * signature/method_list.h.  All other code (input and output, measures, conditions,
- * indexes, the join) uses the table.
+ * signature/method_list.h.  All other code (input and output, measures,
+ * conditions, indexes, the join) uses the table.
  */
 #ifndef NEARDUP_METHOD_H
 #define NEARDUP_METHOD_H
@@ -17,13 +17,14 @@
 /*
  * Candidate keys, some of which near-duplicate signatures have in common
  *
- * An index or a join stores each row under its keys, looks up the keys of a query, and
- * checks the rows that have enough of them.  Keys are 64-bit hashes that differ between
- * bands, blocks or coordinates, so any 32 bits of a key can be used.  Filters are
- * lossless for every method: no near-duplicate is missed.
+ * An index or a join stores each row under its keys, looks up the keys of a
+ * query, and checks the rows that have enough of them.  Keys are 64-bit hashes
+ * that differ between bands, blocks or coordinates, so any 32 bits of a key
+ * can be used.  Filters are lossless for every method: no near-duplicate is
+ * missed.
  *
- * Signatures whose values are measured as sets have no candidate keys: their candidates
- * are found by prefixes (see gin/gin.c).
+ * Signatures whose values are measured as sets have no candidate keys: their
+ * candidates are found by prefixes (see gin/gin.c).
  */
 
 /* A list of keys, empty if all is zero */
@@ -41,18 +42,18 @@ typedef struct KeyList
 extern bool spec_has_keys(const SignatureSpec *spec);
 
 /*
- * Append the keys of a row, for an index or join that is built for `threshold`. A
- * signature without values has none.
+ * Append the keys of a row, for an index or join that is built for
+ * `threshold`. A signature without values has none.
  */
 extern void signature_row_keys(const Signature *sig, double threshold,
 							   KeyList *keys);
 
 /*
- * Append the keys to look up for near-duplicates of sig at `threshold`, among rows
- * stored with their keys for `built`. Each near-duplicate has at least *need >= 1 of
- * them, counted as in the list.  Return false if keys do not suffice and every row must
- * be checked.  With by_value, near-duplicates are rows whose similarity reaches the
- * threshold, whatever the method's rule is.
+ * Append the keys to look up for near-duplicates of sig at `threshold`, among
+ * rows stored with their keys for `built`. Each near-duplicate has at least
+ * *need >= 1 of them, counted as in the list.  Return false if keys do not
+ * suffice and every row must be checked.  With by_value, near-duplicates are
+ * rows whose similarity reaches the threshold, whatever the method's rule is.
  */
 extern bool signature_query_keys(const Signature *sig, double built,
 								 double threshold, bool by_value,
@@ -81,9 +82,9 @@ typedef enum Analysed
 } Analysed;
 
 /*
- * A method.  A callback may be NULL, with the meaning given.  Callbacks get valid
- * signatures, and two signatures only of the same spec.  Results are in the current
- * memory context.
+ * A method.  A callback may be NULL, with the meaning given.  Callbacks get
+ * valid signatures, and two signatures only of the same spec.  Results are in
+ * the current memory context.
  */
 typedef struct MethodInfo
 {
@@ -157,7 +158,8 @@ typedef struct MethodInfo
 	 * `common`. NULL, both: access method neardup cannot index them.
 	 */
 	void		(*place_keys) (const Signature *sig, KeyList *keys);
-	double		(*most_similar) (const SignatureSpec *spec, uint64 na, uint64 nb,
+	double		(*most_similar) (const SignatureSpec *spec, uint64 na,
+								 uint64 nb,
 								 uint64 common);
 	uint32		place_values;	/* number of values of a place, if so small
 								 * that many rows agree in any place; else 0 */
@@ -175,11 +177,16 @@ typedef struct MethodInfo
 	double		(*similar_values) (uint64 a, uint64 b);
 } MethodInfo;
 
-/* Return the method of a stored number, or of a name; NULL if there is none. */
+/*
+ * Return the method of a stored number, or of a name; NULL if there is none.
+ */
 extern const MethodInfo *method_info(uint8 method);
 extern const MethodInfo *method_by_name(const char *name, size_t len);
 
-/* Return, or append, the beginning of the text form: method, parameters, analysis. */
+/*
+ * Return, or append, the beginning of the text form: method, parameters,
+ * analysis.
+ */
 extern char *spec_name(const SignatureSpec *spec);
 extern void spec_append(const SignatureSpec *spec, StringInfo out);
 
@@ -187,11 +194,12 @@ extern void spec_append(const SignatureSpec *spec, StringInfo out);
 extern void spec_require_equal(const SignatureSpec *a, const SignatureSpec *b);
 
 /*
- * Warn, naming both, that signatures of specs a and b are never near-duplicates: once
- * for each statement of a client.  Of the workers of a parallel plan only the first one
- * warns.
+ * Warn, naming both, that signatures of specs a and b are never
+ * near-duplicates: once for each statement of a client.  Of the workers of a
+ * parallel plan only the first one warns.
  */
-extern void spec_warn_different(const SignatureSpec *a, const SignatureSpec *b);
+extern void spec_warn_different(const SignatureSpec *a,
+								const SignatureSpec *b);
 
 /* minhash_method and so on, each in the file of its family */
 #define METHOD_DECLARATION(capitals, number, name) \

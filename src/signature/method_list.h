@@ -2,9 +2,9 @@
  * method_list.h
  *		The methods by which values of signatures are computed.
  *
- * For each method: its name in capitals, its stored number, which never changes, and
- * the name of its MethodInfo without _method, see methods/method.h.  Missing numbers
- * are free.
+ * For each method: its name in capitals, its stored number, which never
+ * changes, and the name of its MethodInfo without _method, see
+ * methods/method.h.  Missing numbers are free.
  */
 #ifndef NEARDUP_METHOD_LIST_H
 #define NEARDUP_METHOD_LIST_H

@@ -3,14 +3,15 @@
  *		Measures of sets, and the bounds of sizes and overlap at a threshold.
  *
  * A filter may drop a pair only if the pair fails the test measure_value() >=
- * threshold.  The textbook bounds, for instance ceil(t / (1 + t) * (|A| + |B|)) for the
- * overlap, hold in the real numbers only: with t = 0.8 and five elements a rounding
- * error decides.  So a bound computed in floating point is only the start of a search;
- * the bound itself is where the test changes, one or two steps away.  The search is
- * correct because the test is monotonic: IEEE division and square root round
- * monotonically. measure_value() rises with the overlap, and with the greatest possible
- * overlap it falls with the distance of the sizes.  (Its steps, at least 1e-9 relative,
- * exceed any rounding error.)
+ * threshold.  The textbook bounds, for instance ceil(t / (1 + t) * (|A| +
+ * |B|)) for the overlap, hold in the real numbers only: with t = 0.8 and five
+ * elements a rounding error decides.  So a bound computed in floating point is
+ * only the start of a search; the bound itself is where the test changes, one
+ * or two steps away.  The search is correct because the test is monotonic:
+ * IEEE division and square root round monotonically. measure_value() rises
+ * with the overlap, and with the greatest possible overlap it falls with the
+ * distance of the sizes.  (Its steps, at least 1e-9 relative, exceed any
+ * rounding error.)
  *
  * Formulas: threshold algebra of Chaudhuri et al. (ICDE 2006), Bayardo et al.
  * (WWW 2007) and Xiao et al. (WWW 2008).
@@ -33,7 +34,9 @@
 /* Count every element */
 #define NEED_ALL			0
 
-/* A set that is larger than the other by this factor is searched, not merged */
+/*
+ * A set that is larger than the other by this factor is searched, not merged
+ */
 #define GALLOP_RATIO		32
 
 /* Most pairs of elements of two small sets */
@@ -136,9 +139,9 @@ measure_value(Measure measure, uint64 na, uint64 nb, uint64 overlap)
 }
 
 /*
- * Return the overlap that meets the threshold in real numbers: each measure is set
- * equal to t and solved for the overlap o.  For Jaccard, o / (na + nb - o) = t, hence o
- * (1 + t) = t (na + nb).
+ * Return the overlap that meets the threshold in real numbers: each measure is
+ * set equal to t and solved for the overlap o.  For Jaccard, o / (na + nb - o)
+ * = t, hence o (1 + t) = t (na + nb).
  */
 static double
 overlap_estimate(Measure measure, double na, double nb, double t)
@@ -165,8 +168,8 @@ overlap_estimate(Measure measure, double na, double nb, double t)
 }
 
 /*
- * Find the least o whose value reaches the threshold.  The value rises with o, so steps
- * down and then up from any estimate end there.
+ * Find the least o whose value reaches the threshold.  The value rises with o,
+ * so steps down and then up from any estimate end there.
  */
 uint64
 measure_min_overlap(Measure measure, uint64 na, uint64 nb, double threshold)
@@ -188,7 +191,10 @@ measure_min_overlap(Measure measure, uint64 na, uint64 nb, double threshold)
 	return o;
 }
 
-/* Return whether sets of these sizes reach the threshold if one contains the other. */
+/*
+ * Return whether sets of these sizes reach the threshold if one contains the
+ * other.
+ */
 static bool
 sizes_reach(Measure measure, uint64 na, uint64 nb, double threshold)
 {
@@ -196,9 +202,9 @@ sizes_reach(Measure measure, uint64 na, uint64 nb, double threshold)
 }
 
 /*
- * Find the smallest size that reaches the threshold, near an estimate.  Up to na the
- * best value never falls with the size, from na on it never rises: sets of one size can
- * be equal, and reach any threshold.
+ * Find the smallest size that reaches the threshold, near an estimate.  Up to
+ * na the best value never falls with the size, from na on it never rises: sets
+ * of one size can be equal, and reach any threshold.
  */
 static uint64
 least_size(Measure measure, uint64 na, double threshold, double estimate)
@@ -231,8 +237,8 @@ greatest_size(Measure measure, uint64 na, double threshold, double estimate)
 }
 
 /*
- * The smaller set inside the larger one is the best that sizes allow.  With
- * nb = share * na <= na that is an overlap of nb, and the value in real numbers
+ * The smaller set inside the larger one is the best that sizes allow.  With nb
+ * = share * na <= na that is an overlap of nb, and the value in real numbers
  *
  *	Jaccard and containment of the larger set	nb / na = share
  *	Dice				2 nb / (na + nb) = 2 share / (1 + share)
@@ -276,7 +282,8 @@ measure_sizes(Measure measure, uint64 na, double threshold,
 	else
 		*lo = least_size(measure, na, threshold, share * na);
 
-	if (measure == MEASURE_CONTAINMENT || measure == MEASURE_OVERLAP_COEFFICIENT)
+	if (measure == MEASURE_CONTAINMENT ||
+		measure == MEASURE_OVERLAP_COEFFICIENT)
 		*hi = PG_UINT64_MAX;
 	else
 		*hi = greatest_size(measure, na, threshold, na / share);
@@ -298,8 +305,8 @@ measure_least_overlap(Measure measure, uint64 na, double threshold)
 }
 
 /*
- * Return the first position at or after `from` whose value is >= key, by doubling steps
- * and then bisection (Bentley & Yao 1976).
+ * Return the first position at or after `from` whose value is >= key, by
+ * doubling steps and then bisection (Bentley & Yao 1976).
  */
 static uint64
 gallop(const uint64 *set, uint64 n, uint64 from, uint64 key)
@@ -355,11 +362,12 @@ overlap_by_search(const uint64 *small, uint64 ns,
 }
 
 /*
- * Merge both sets.  The inner loop has no branch that depends on data and no test of
- * bounds: each step moves either position by at most one, so a run of as many steps as
- * the shorter remainder has elements is safe.  Runs are short.  Before each the loop
- * checks whether the outcome is certain, and whether the next few elements are equal,
- * as those of near-duplicates mostly are.
+ * Merge both sets.  The inner loop has no branch that depends on data and no
+ * test of bounds: each step moves either position by at most one, so a run of
+ * as many steps as the shorter remainder has elements is safe.  Runs are
+ * short.  Before each the loop checks whether the outcome is certain, and
+ * whether the next few elements are equal, as those of near-duplicates mostly
+ * are.
  */
 static bool
 overlap_by_merge(const uint64 *a, uint64 na,
@@ -408,8 +416,8 @@ overlap_by_merge(const uint64 *a, uint64 na,
 }
 
 /*
- * Compare each element of one small set with each of another: more comparisons than in
- * a merge, but none depends on the one before.
+ * Compare each element of one small set with each of another: more comparisons
+ * than in a merge, but none depends on the one before.
  */
 static uint64
 overlap_of_small(const uint64 *a, uint64 na, const uint64 *b, uint64 nb)
@@ -427,8 +435,8 @@ overlap_of_small(const uint64 *a, uint64 na, const uint64 *b, uint64 nb)
 }
 
 /*
- * Count common elements until `need` are found or cannot be found; *found is exact only
- * if the loop did not stop early.
+ * Count common elements until `need` are found or cannot be found; *found is
+ * exact only if the loop did not stop early.
  */
 static bool
 overlap_until(const uint64 *a, uint64 na, const uint64 *b, uint64 nb,

@@ -2,9 +2,9 @@
  * sets.h
  *		Measures of sets, and the bounds of sizes and overlap at a threshold.
  *
- * A pair is near by an expression in IEEE double arithmetic, measure_value() >=
- * threshold.  All bounds are derived from that expression, so no filter loses a pair by
- * a rounding error.
+ * A pair is near by an expression in IEEE double arithmetic, measure_value()
+ * >= threshold.  All bounds are derived from that expression, so no filter
+ * loses a pair by a rounding error.
  */
 #ifndef NEARDUP_SETS_H
 #define NEARDUP_SETS_H
@@ -29,13 +29,14 @@ typedef enum Measure
 #define SHARED_MAX	PG_INT32_MAX
 
 /*
- * Return whether a number is a threshold of the measure: greater than 0 and at most 1;
- * of MEASURE_SHARED a whole number from 1 to SHARED_MAX.
+ * Return whether a number is a threshold of the measure: greater than 0 and at
+ * most 1; of MEASURE_SHARED a whole number from 1 to SHARED_MAX.
  */
 extern bool measure_has_threshold(Measure measure, double threshold);
 
 /*
- * Return the measure of sets of na and nb elements and this overlap; 0 if one is empty.
+ * Return the measure of sets of na and nb elements and this overlap; 0 if one
+ * is empty.
  */
 extern double measure_value(Measure measure, uint64 na, uint64 nb,
 							uint64 overlap);
@@ -48,17 +49,17 @@ extern uint64 measure_min_overlap(Measure measure, uint64 na, uint64 nb,
 								  double threshold);
 
 /*
- * Compute the sizes, *lo to *hi, of sets with which a set of na >= 1 elements can reach
- * the threshold; *hi is UINT64_MAX if there is no upper bound.
+ * Compute the sizes, *lo to *hi, of sets with which a set of na >= 1 elements
+ * can reach the threshold; *hi is UINT64_MAX if there is no upper bound.
  */
 extern void measure_sizes(Measure measure, uint64 na, double threshold,
 						  uint64 *lo, uint64 *hi);
 
 /*
- * Return the smallest overlap of a set of na elements with any set that reaches the
- * threshold, or na + 1 if none does; at least 1.  A prefix of na -
- * measure_least_overlap() + 1 elements, in any fixed order, shares an element with the
- * prefix of every such set.
+ * Return the smallest overlap of a set of na elements with any set that
+ * reaches the threshold, or na + 1 if none does; at least 1.  A prefix of na -
+ * measure_least_overlap() + 1 elements, in any fixed order, shares an element
+ * with the prefix of every such set.
  */
 extern uint64 measure_least_overlap(Measure measure, uint64 na,
 									double threshold);
@@ -75,9 +76,9 @@ extern uint64 set_overlap(const uint64 *a, uint64 na,
 						  const uint64 *b, uint64 nb);
 
 /*
- * Write the union, the intersection, or the difference a - b of two such sets, rising,
- * to result, which has room for na + nb, min(na, nb) or na elements; return the number
- * of elements.
+ * Write the union, the intersection, or the difference a - b of two such sets,
+ * rising, to result, which has room for na + nb, min(na, nb) or na elements;
+ * return the number of elements.
  */
 extern uint64 set_union(const uint64 *a, uint64 na,
 						const uint64 *b, uint64 nb, uint64 *result);
@@ -86,7 +87,10 @@ extern uint64 set_intersection(const uint64 *a, uint64 na,
 extern uint64 set_difference(const uint64 *a, uint64 na,
 							 const uint64 *b, uint64 nb, uint64 *result);
 
-/* Return whether at least `need` elements are common; stop when that is certain. */
+/*
+ * Return whether at least `need` elements are common; stop when that is
+ * certain.
+ */
 extern bool set_overlap_reaches(const uint64 *a, uint64 na,
 								const uint64 *b, uint64 nb, uint64 need);
 

@@ -43,12 +43,12 @@ signature_alloc(const SignatureSpec *spec, uint64 nvalues)
 /*
  * Cache of a signature that is the argument of many calls
  *
- * In a nested loop, or a condition with a subquery, one side stays the same while many
- * rows are compared with it.  If it is large, it is stored out of line, and each call
- * would fetch it.
+ * In a nested loop, or a condition with a subquery, one side stays the same
+ * while many rows are compared with it.  If it is large, it is stored out of
+ * line, and each call would fetch it.
  *
- * The TOAST pointer identifies the value: while a transaction can see the value, its
- * place is not reused.
+ * The TOAST pointer identifies the value: while a transaction can see the
+ * value, its place is not reused.
  */
 
 typedef struct Repeated
@@ -91,7 +91,8 @@ signature_repeated_argument(FunctionCallInfo fcinfo, int n)
 		flinfo->fn_extra = MemoryContextAllocZero(flinfo->fn_mcxt,
 												  2 * sizeof(Repeated));
 	repeated = (Repeated *) flinfo->fn_extra + n;
-	if (memcmp(repeated->place, DatumGetPointer(value), TOAST_POINTER_SIZE) != 0)
+	if (memcmp(repeated->place, DatumGetPointer(value),
+			   TOAST_POINTER_SIZE) != 0)
 	{
 		begin(repeated, DatumGetPointer(value));
 		return DatumGetSignature(value);

@@ -2,12 +2,12 @@
  * signature.h
  *		The signature datum.
  *
- * A signature has a header, which has all parameters of its computation, and values.
- * doc/storage.md has the bytes as a table.
+ * A signature has a header, which has all parameters of its computation, and
+ * values.  doc/storage.md has the bytes as a table.
  *
- * In memory and on disk numbers are in the machine's byte order, as in every PostgreSQL
- * datatype.  What leaves the machine (send, bytea) or outlives it (hash, order) is
- * little-endian.
+ * In memory and on disk numbers are in the machine's byte order, as in every
+ * PostgreSQL datatype.  What leaves the machine (send, bytea) or outlives it
+ * (hash, order) is little-endian.
  */
 #ifndef NEARDUP_SIGNATURE_H
 #define NEARDUP_SIGNATURE_H
@@ -22,7 +22,8 @@
 /*
  * The spec of a signature: method, analysis, parameters
  *
- * Two signatures can be compared only if their specs are the same byte for byte.
+ * Two signatures can be compared only if their specs are the same byte for
+ * byte.
  */
 
 #define SIGNATURE_VERSION	1	/* first byte of every signature */
@@ -59,8 +60,8 @@ typedef enum Order
 #define MAX_SHINGLE_SIZE	1000	/* largest k */
 
 /*
- * SignatureSpec.filters: the filters of an analysis, packed so that the analysis text
- * follows from a header
+ * SignatureSpec.filters: the filters of an analysis, packed so that the
+ * analysis text follows from a header
  */
 #define FILTER_STOP			0x00000001	/* stop words are left out */
 #define FILTER_DIGITS		0x00000002	/* words with a digit are left out */
@@ -104,7 +105,10 @@ spec_equal(const SignatureSpec *a, const SignatureSpec *b)
 /* Convert a spec to its portable bytes, little-endian, or back, in place. */
 extern void spec_swap(SignatureSpec *spec);
 
-/* Return XXH3 of the portable bytes, the same on every machine. Indexes store it. */
+/*
+ * Return XXH3 of the portable bytes, the same on every machine. Indexes store
+ * it.
+ */
 extern uint64 spec_hash(const SignatureSpec *spec);
 
 /* The datum */
@@ -135,8 +139,8 @@ StaticAssertDecl(offsetof(Signature, values) == 32, "Signature has padding");
 #define PG_RETURN_SIGNATURE(s)	PG_RETURN_POINTER(s)
 
 /*
- * Return the weights of a vector, in the order of its features, after which they are
- * stored: positive, finite.
+ * Return the weights of a vector, in the order of its features, after which
+ * they are stored: positive, finite.
  */
 static inline float4 *
 signature_weights(const Signature *sig)
@@ -151,12 +155,13 @@ static inline uint64
 signature_value(const Signature *sig, uint64 i)
 {
 	Assert(i < SIGNATURE_NVALUES(sig));
-	return sig->spec.width == 8 ? ((const uint8 *) sig->values)[i] : sig->values[i];
+	return sig->spec.width == 8 ? ((const uint8 *) sig->values)[i] :
+		sig->values[i];
 }
 
 /*
- * Return the size of a signature of nvalues values.  Raises PROGRAM_LIMIT_EXCEEDED if
- * they do not fit into a datum.
+ * Return the size of a signature of nvalues values.  Raises
+ * PROGRAM_LIMIT_EXCEEDED if they do not fit into a datum.
  */
 extern size_t signature_size(const SignatureSpec *spec, uint64 nvalues);
 
@@ -165,18 +170,19 @@ extern Signature *signature_alloc(const SignatureSpec *spec, uint64 nvalues);
 
 /*
  * Return argument n, 0 or 1, of a function that has nothing else in fn_extra:
- * read-only, and valid during this call.  A signature that is stored out of line is
- * cached from its second consecutive call on.
+ * read-only, and valid during this call.  A signature that is stored out of
+ * line is cached from its second consecutive call on.
  */
-extern const Signature *signature_repeated_argument(FunctionCallInfo fcinfo, int n);
+extern const Signature *signature_repeated_argument(FunctionCallInfo fcinfo,
+													int n);
 
 #define PG_GETARG_REPEATED_SIGNATURE(n) \
 	(VARATT_IS_EXTERNAL_ONDISK(PG_GETARG_POINTER(n)) ? \
 	 signature_repeated_argument(fcinfo, n) : PG_GETARG_SIGNATURE(n))
 
 /*
- * Return a feature of a document as 64 uniform bits, different for different features.
- * Shingles are hashes already; the user's numbers need not be.
+ * Return a feature of a document as 64 uniform bits, different for different
+ * features.  Shingles are hashes already; the user's numbers need not be.
  */
 static inline uint64
 feature_hash(const SignatureSpec *spec, uint64 feature)

@@ -14,8 +14,8 @@ const double share_thresholds[NSHARES] = {0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1};
 #define MAX_NUMBER		1e13
 
 /*
- * Whether the planner can calculate with the numbers.  Superusers, and other versions of
- * neardup, may have written others into pg_statistic.
+ * Whether the planner can calculate with the numbers.  Superusers, and other
+ * versions of neardup, may have written others into pg_statistic.
  */
 static bool
 are_sound(const AttStatsSlot *slot)
@@ -46,7 +46,8 @@ near_statistics(const VariableStatData *variable, NearStatistics *statistics)
 }
 
 bool
-near_statistics_of(PlannerInfo *root, Node *expr, int relid, NearStatistics *statistics)
+near_statistics_of(PlannerInfo *root, Node *expr, int relid,
+				   NearStatistics *statistics)
 {
 	VariableStatData variable;
 	bool		known;

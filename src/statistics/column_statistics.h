@@ -57,6 +57,7 @@ extern bool near_statistics_of(PlannerInfo *root, Node *expr, int relid,
 							   NearStatistics *statistics);
 
 /* The numbers of the greatest threshold that is not above t. */
-extern const NearNumbers *near_numbers(const NearStatistics *statistics, double t);
+extern const NearNumbers *near_numbers(const NearStatistics *statistics,
+									   double t);
 
 #endif							/* NEARDUP_COLUMN_STATISTICS_H */

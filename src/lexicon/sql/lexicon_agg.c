@@ -119,7 +119,10 @@ refuse_other(const Counts *counts, const DocContext *doccxt, int64 max_words)
 			 errhint("Make a lexicon of each, as with GROUP BY.")));
 }
 
-/* Return the counts for the context's documents, and set *state to their state. */
+/*
+ * Return the counts for the context's documents, and set *state to their
+ * state.
+ */
 static Counts *
 get_counts(FunctionCallInfo fcinfo, const DocContext *doccxt,
 		   LexiconState **state)
@@ -209,7 +212,8 @@ lexicon_agg_combine(PG_FUNCTION_ARGS)
 Datum
 lexicon_agg_final(PG_FUNCTION_ARGS)
 {
-	LexiconState *state = state_argument(fcinfo, &state_methods, add_flat, false);
+	LexiconState *state = state_argument(fcinfo, &state_methods, add_flat,
+										 false);
 
 	PG_RETURN_LEXICON(counts_lexicon(state->counts));
 }

@@ -60,8 +60,8 @@ read_config(Input *in, const char *analysis, Lexicon *header)
 }
 
 /*
- * Read the type's name and the analysis in brackets.  Other input is most likely an
- * analysis or a weight in place of a lexicon.
+ * Read the type's name and the analysis in brackets.  Other input is most
+ * likely an analysis or a weight in place of a lexicon.
  */
 static bool
 read_analysis(Input *in, Lexicon *header)
@@ -95,7 +95,8 @@ read_initials(Input *in, uint64 *initials)
 {
 	for (int i = 0; i < LEXICON_CLASSES; i++)
 	{
-		if (!read_named(in, i == 0 ? "initials=" : ",", PG_INT64_MAX, &initials[i]))
+		if (!read_named(in, i == 0 ? "initials=" :
+						",", PG_INT64_MAX, &initials[i]))
 			return false;
 	}
 	return true;
@@ -108,7 +109,8 @@ read_entry(Input *in, LexiconEntry *entry)
 	uint64		df;
 	uint64		cf;
 
-	if (!input_hex(in, 16, "The hash of a word is not of 16 hexadecimal digits.",
+	if (!input_hex(in, 16,
+				   "The hash of a word is not of 16 hexadecimal digits.",
 				   &entry->hash) ||
 		!read_named(in, ":", PG_UINT32_MAX, &df) ||
 		!read_named(in, ":", PG_UINT32_MAX, &cf))
@@ -118,7 +120,9 @@ read_entry(Input *in, LexiconEntry *entry)
 	return true;
 }
 
-/* Read all words, in braces, to the end of the input; set *n to their number. */
+/*
+ * Read all words, in braces, to the end of the input; set *n to their number.
+ */
 static bool
 read_entries(Input *in, Lexicon *lexicon, size_t *n)
 {
@@ -140,8 +144,8 @@ read_entries(Input *in, Lexicon *lexicon, size_t *n)
 }
 
 /*
- * Return the lexicon of a text form.  Raises INVALID_TEXT_REPRESENTATION, or with an
- * ErrorSaveContext returns NULL.
+ * Return the lexicon of a text form.  Raises INVALID_TEXT_REPRESENTATION, or
+ * with an ErrorSaveContext returns NULL.
  */
 static Lexicon *
 parse_lexicon(const char *str, Node *escontext)
@@ -251,8 +255,8 @@ lexicon_from_bytea(PG_FUNCTION_ARGS)
 #ifdef NEARDUP_TESTING
 
 /*
- * The bytes with a correct hash of the analysis and checksum, so that altered bytes
- * reach all other checks
+ * The bytes with a correct hash of the analysis and checksum, so that altered
+ * bytes reach all other checks
  */
 PG_FUNCTION_INFO_V1(neardup_sealed_lexicon);
 Datum
@@ -296,14 +300,16 @@ Datum
 lexicon_hash_extended(PG_FUNCTION_ARGS)
 {
 	Lexicon    *lexicon = PG_GETARG_LEXICON(0);
-	uint64		hash = lexicon_bytes_hash(lexicon, (uint64) PG_GETARG_INT64(1));
+	uint64		hash = lexicon_bytes_hash(lexicon,
+										  (uint64) PG_GETARG_INT64(1));
 
 	PG_FREE_IF_COPY(lexicon, 0);
 	PG_RETURN_INT64((int64) hash);
 }
 
 /*
- * Return a - b, 0 if b is greater by at most `error`; raise DATA_EXCEPTION if by more.
+ * Return a - b, 0 if b is greater by at most `error`; raise DATA_EXCEPTION if
+ * by more.
  */
 static uint64
 subtract(uint64 a, uint64 b, uint64 error)
@@ -321,9 +327,9 @@ subtract(uint64 a, uint64 b, uint64 error)
 }
 
 /*
- * Correct impossible counts that errors cause; return false if no documents are left.
- * A count is not dropped because the other one is 0: then it would be wrong by more
- * than its error.
+ * Correct impossible counts that errors cause; return false if no documents
+ * are left.  A count is not dropped because the other one is 0: then it would
+ * be wrong by more than its error.
  */
 static bool
 set_right(LexiconEntry *entry, const Lexicon *result)
@@ -337,7 +343,10 @@ set_right(LexiconEntry *entry, const Lexicon *result)
 	return entry->df > 0;
 }
 
-/* Compute the words of a sum or difference with its header; return their number. */
+/*
+ * Compute the words of a sum or difference with its header; return their
+ * number.
+ */
 static size_t
 merge_words(const Lexicon *a, const Lexicon *b, bool minus, Lexicon *result)
 {
@@ -351,10 +360,13 @@ merge_words(const Lexicon *a, const Lexicon *b, bool minus, Lexicon *result)
 
 	for (uint64 i = 0; at_a < end_a || at_b < end_b; i++)
 	{
-		uint64		hash = at_b == end_b || (at_a < end_a && at_a->hash < at_b->hash) ?
+		uint64		hash = at_b == end_b ||
+		(at_a < end_a && at_a->hash < at_b->hash) ?
 		at_a->hash : at_b->hash;
-		const LexiconEntry *in_a = at_a < end_a && at_a->hash == hash ? at_a++ : &none;
-		const LexiconEntry *in_b = at_b < end_b && at_b->hash == hash ? at_b++ : &none;
+		const LexiconEntry *in_a = at_a < end_a && at_a->hash == hash ?
+		at_a++ : &none;
+		const LexiconEntry *in_b = at_b < end_b && at_b->hash == hash ?
+		at_b++ : &none;
 		LexiconEntry entry = {hash};
 
 		CHECK_EVERY(i);
@@ -383,8 +395,9 @@ lexicon_plus(PG_FUNCTION_ARGS)
 {
 	Lexicon    *a = PG_GETARG_LEXICON(0);
 	Lexicon    *b = PG_GETARG_LEXICON(1);
-	Lexicon    *sum = lexicon_alloc(a, Min(LEXICON_NWORDS(a) + LEXICON_NWORDS(b),
-										   LEXICON_MAX_WORDS));
+	Lexicon    *sum = lexicon_alloc(a,
+									Min(LEXICON_NWORDS(a) + LEXICON_NWORDS(b),
+										LEXICON_MAX_WORDS));
 
 	lexicon_add_totals(sum, b);
 	lexicon_seal(sum, merge_words(a, b, false, sum));
@@ -422,7 +435,8 @@ lexicon_minus(PG_FUNCTION_ARGS)
 /* Trimming */
 
 /*
- * Return the highest rank to drop so that at most max words, of min_df or more, stay.
+ * Return the highest rank to drop so that at most max words, of min_df or
+ * more, stay.
  */
 static uint64
 rank_limit(const Lexicon *lexicon, size_t max, uint32 min_df)
@@ -435,7 +449,8 @@ rank_limit(const Lexicon *lexicon, size_t max, uint32 min_df)
 		return limit;
 	ranks = palloc_huge(n, sizeof(uint64));
 	for (size_t i = 0; i < n; i++)
-		ranks[i] = lexicon_rank(lexicon->entries[i].df, lexicon->entries[i].hash);
+		ranks[i] = lexicon_rank(lexicon->entries[i].df,
+								lexicon->entries[i].hash);
 	sort_hashes(ranks, n);
 	limit = Max(limit, ranks[n - max - 1]);
 	pfree(ranks);

@@ -2,10 +2,10 @@
  * word_set.c
  *		The aggregate that builds a set of descriptive words from documents.
  *
- * Building needs every word's share of every document, so it uses a sample: the
- * documents of the smallest hashes that fit.  Once a document does not fit, none of a
- * greater hash is added, so the sample does not depend on the order of documents, or on
- * the number of workers.
+ * Building needs every word's share of every document, so it uses a sample:
+ * the documents of the smallest hashes that fit.  Once a document does not
+ * fit, none of a greater hash is added, so the sample does not depend on the
+ * order of documents, or on the number of workers.
  */
 #include "postgres.h"
 
@@ -39,16 +39,16 @@ PG_FUNCTION_INFO_V1(word_set_agg_final);
 /*
  * Building a set of descriptive words
  *
- * A document's bit for a word is set if the word's share of the document is above the
- * word's threshold.  A good threshold has few documents near it, which a small change
- * could move across, and many above it.  Near means within the share of one word of a
- * document of average length.
+ * A document's bit for a word is set if the word's share of the document is
+ * above the word's threshold.  A good threshold has few documents near it,
+ * which a small change could move across, and many above it.  Near means
+ * within the share of one word of a document of average length.
  *
- * The set is built in rounds, as in the source, which leave ever fewer words.  A round
- * chooses, for every word, the threshold with the most documents above it whose
- * instability the round allows; then the most stable threshold with nearly as many
- * documents above it.  Last it drops the worst words, first those that are no
- * document's only word.
+ * The set is built in rounds, as in the source, which leave ever fewer words.
+ * A round chooses, for every word, the threshold with the most documents above
+ * it whose instability the round allows; then the most stable threshold with
+ * nearly as many documents above it.  Last it drops the worst words, first
+ * those that are no document's only word.
  *
  * Source: Ilyinsky, Kuzmin, Melkov and Segalovich, "An efficient method to
  * detect duplicates of Web documents with the use of inverted index" (WWW
@@ -140,9 +140,10 @@ typedef struct WordSet
 /* Choosing thresholds */
 
 /*
- * Choose a word's threshold, between two of its shares: the most documents above it
- * with an instability of at most `allowed`, or, if least is given, the least
- * instability with at least that many above.  Returns false if there is none.
+ * Choose a word's threshold, between two of its shares: the most documents
+ * above it with an instability of at most `allowed`, or, if least is given,
+ * the least instability with at least that many above.  Returns false if there
+ * is none.
  */
 static bool
 choose_threshold(const WordSet *set, DescriptiveWord *word,
@@ -227,8 +228,8 @@ is_needed(const WordSet *set, const DescriptiveWord *word)
 }
 
 /*
- * Drop the worst words until `wanted` are left: first words that no document needs,
- * then others.  Return the instability of the worst word left.
+ * Drop the worst words until `wanted` are left: first words that no document
+ * needs, then others.  Return the instability of the worst word left.
  */
 static double
 drop_worst(WordSet *set, size_t wanted)
@@ -348,8 +349,8 @@ typedef struct WordSetState
 #include "lib/sort_template.h"
 
 /*
- * Sort the documents, and keep those of the smallest hashes that fit.  The first one
- * always fits.
+ * Sort the documents, and keep those of the smallest hashes that fit.  The
+ * first one always fits.
  */
 static void
 fit_sample(WordSetState *state)
@@ -392,7 +393,9 @@ fit_sample(WordSetState *state)
 	MemoryContextSwitchTo(old);
 }
 
-/* Add a document to the sample; return the place of its words, to be filled. */
+/*
+ * Add a document to the sample; return the place of its words, to be filled.
+ */
 static Occurrence *
 add_document(WordSetState *state, SampleDocument document)
 {
@@ -402,9 +405,12 @@ add_document(WordSetState *state, SampleDocument document)
 	if (info->ndocuments >= MAX_DOCUMENTS + MAX_DOCUMENTS / 4 ||
 		info->noccurrences >= MAX_OCCURRENCES + MAX_OCCURRENCES / 4)
 		fit_sample(state);
-	state->documents = growing_reserve(state->documents, &state->documents_room,
-									   info->ndocuments + 1, sizeof(SampleDocument));
-	state->occurrences = growing_reserve(state->occurrences, &state->occurrences_room,
+	state->documents = growing_reserve(state->documents,
+									   &state->documents_room,
+									   info->ndocuments + 1,
+									   sizeof(SampleDocument));
+	state->occurrences = growing_reserve(state->occurrences,
+										 &state->occurrences_room,
 										 info->noccurrences + document.nwords,
 										 sizeof(Occurrence));
 	document.first = info->noccurrences;
@@ -480,14 +486,15 @@ create_state(FunctionCallInfo fcinfo, const SignatureSpec *spec, uint8 reading,
 	lexicon_set_spec(analysis, spec, reading);
 	lexicon_seal(analysis, 0);
 	lexicon_swap(analysis);
-	memcpy(state->info.analysis, LEXICON_BYTES(analysis), LEXICON_BYTES_SIZE(0));
+	memcpy(state->info.analysis, LEXICON_BYTES(analysis),
+		   LEXICON_BYTES_SIZE(0));
 	pfree(analysis);
 	return state;
 }
 
 /*
- * Return the state, which is created if it is NULL. Raises INVALID_PARAMETER_VALUE if
- * its arguments differ.
+ * Return the state, which is created if it is NULL. Raises
+ * INVALID_PARAMETER_VALUE if its arguments differ.
  */
 static WordSetState *
 require_state(FunctionCallInfo fcinfo, WordSetState *state,
@@ -562,7 +569,8 @@ add_flat(FunctionCallInfo fcinfo, void *arg, struct varlena *flat)
 		bad_state("Its analysis is not one of words.");
 	if (info->ndocuments > size / sizeof(SampleDocument) ||
 		info->noccurrences > size / sizeof(Occurrence) ||
-		size != sizeof(SampleInfo) + info->ndocuments * sizeof(SampleDocument) +
+		size != sizeof(SampleInfo) +
+		info->ndocuments * sizeof(SampleDocument) +
 		info->noccurrences * sizeof(Occurrence))
 		bad_state("Its size is not that of its documents and words.");
 	state = require_state(fcinfo, arg, &spec, analysis->reading,
@@ -593,14 +601,16 @@ word_set_agg_add(PG_FUNCTION_ARGS)
 	if (doccxt == NULL)
 		return call_unchanged_state(fcinfo);
 	state = require_state(fcinfo,
-						  state_argument(fcinfo, &state_methods, add_flat, true),
+						  state_argument(fcinfo, &state_methods, add_flat,
+										 true),
 						  &doccxt->words, doccxt->analysis->reading,
 						  PG_NARGS() > 3 ? PG_GETARG_INT32(3) : DEFAULT_WORDS);
 	utf8 = text_as_utf8(DOC_CONTEXT_GETARG_TEXT(doccxt, 1), &len);
 	hash = XXH3_64bits(utf8, len);
 	if (hash <= state->info.limit)
 	{
-		MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(doccxt));
+		MemoryContext old =
+		MemoryContextSwitchTo(GetMemoryChunkContext(doccxt));
 
 		if (doccxt->extra == NULL)
 			doccxt->extra = bag_create();
@@ -644,7 +654,8 @@ rounds_as_array(const WordSet *set, Oid arraytype)
 		rounds[i] = call_row(desc, lengthof(values), values, nulls);
 	}
 	get_typlenbyvalalign(type, &typlen, &typbyval, &typalign);
-	return PointerGetDatum(construct_array(rounds, set->nrounds, type, typlen, typbyval, typalign));
+	return PointerGetDatum(construct_array(rounds, set->nrounds, type, typlen,
+										   typbyval, typalign));
 }
 
 /* Build a set of the words of a sample. */
@@ -688,7 +699,8 @@ build_word_set(const WordSetState *state)
 Datum
 word_set_agg_final(PG_FUNCTION_ARGS)
 {
-	WordSetState *state = state_argument(fcinfo, &state_methods, add_flat, false);
+	WordSetState *state = state_argument(fcinfo, &state_methods, add_flat,
+										 false);
 	TupleDesc	desc = call_row_type(fcinfo);
 	WordSet    *set;
 	int64	   *hashes;
@@ -703,7 +715,8 @@ word_set_agg_final(PG_FUNCTION_ARGS)
 	/* a configuration has no name here */
 	nulls[0] = (state->spec.filters & FILTER_CONFIG) != 0;
 	if (!nulls[0])
-		values[0] = CStringGetTextDatum(words_name(&state->spec, state->reading));
+		values[0] =
+			CStringGetTextDatum(words_name(&state->spec, state->reading));
 	values[1] = PointerGetDatum(call_bigints(set->n, &hashes));
 	thresholds = palloc(Max(set->n, 1) * sizeof(Datum));
 	for (size_t i = 0; i < set->n; i++)
@@ -711,8 +724,10 @@ word_set_agg_final(PG_FUNCTION_ARGS)
 		hashes[i] = set->words[i].hash;
 		thresholds[i] = Float4GetDatum(set->words[i].threshold);
 	}
-	values[2] = PointerGetDatum(construct_array(thresholds, set->n, FLOAT4OID, sizeof(float4),
-												true, TYPALIGN_INT));
+	values[2] =
+		PointerGetDatum(construct_array(thresholds, set->n, FLOAT4OID,
+										sizeof(float4),
+										true, TYPALIGN_INT));
 	values[3] = rounds_as_array(set, TupleDescAttr(desc, 3)->atttypid);
 	PG_RETURN_DATUM(call_row(desc, lengthof(values), values, nulls));
 }

@@ -31,8 +31,8 @@ result_descriptor(FunctionCallInfo fcinfo)
 }
 
 /*
- * lexicon_describe(lexicon): the name of its analysis, and the numbers of its header.
- * The entries are not read.
+ * lexicon_describe(lexicon): the name of its analysis, and the numbers of its
+ * header.  The entries are not read.
  */
 Datum
 lexicon_describe(PG_FUNCTION_ARGS)
@@ -63,9 +63,9 @@ typedef struct WordNumbers
 #define WORD_NUMBERS	4
 
 /*
- * Set the columns df, cf, idf and ridf from an entry, which is NULL if the lexicon does
- * not have the word: then df and cf are 0, the others null.  On 32 bits the values point
- * into *numbers.
+ * Set the columns df, cf, idf and ridf from an entry, which is NULL if the
+ * lexicon does not have the word: then df and cf are 0, the others null.  On
+ * 32 bits the values point into *numbers.
  */
 static void
 set_numbers(const Lexicon *lexicon, const LexiconEntry *entry,
@@ -87,7 +87,10 @@ set_numbers(const Lexicon *lexicon, const LexiconEntry *entry,
 	nulls[2] = nulls[3] = entry == NULL;
 }
 
-/* Put a row: the nword columns that identify a word, then the numbers of its entry. */
+/*
+ * Put a row: the nword columns that identify a word, then the numbers of its
+ * entry.
+ */
 static void
 put_row(ReturnSetInfo *rsinfo, const Lexicon *lexicon,
 		const LexiconEntry *entry, const Datum *word, int nword)
@@ -124,7 +127,10 @@ lexicon_words(PG_FUNCTION_ARGS)
 
 /* The numbers of a word */
 
-/* Read the one word or shingle of a text; return the number of them, at most 2. */
+/*
+ * Read the one word or shingle of a text; return the number of them, at most
+ * 2.
+ */
 static size_t
 read_term(DocContext *doccxt, const text *doc, uint64 *hash)
 {
@@ -148,9 +154,9 @@ read_term(DocContext *doccxt, const text *doc, uint64 *hash)
 }
 
 /*
- * Find the entry, or NULL, of argument 1, a word, in argument 0, a lexicon.  Return
- * false if analysis leaves the word out; raise an error if the text is more than one
- * word.
+ * Find the entry, or NULL, of argument 1, a word, in argument 0, a lexicon.
+ * Return false if analysis leaves the word out; raise an error if the text is
+ * more than one word.
  */
 static bool
 find_word(FunctionCallInfo fcinfo, const Lexicon **lexicon,
@@ -176,7 +182,10 @@ find_word(FunctionCallInfo fcinfo, const Lexicon **lexicon,
 	return n == 1;
 }
 
-/* lexicon_word(lexicon, word): its numbers; NULL if analysis leaves the word out */
+/*
+ * lexicon_word(lexicon, word): its numbers; NULL if analysis leaves the word
+ * out
+ */
 Datum
 lexicon_word(PG_FUNCTION_ARGS)
 {
@@ -196,8 +205,8 @@ lexicon_word(PG_FUNCTION_ARGS)
 /* The words of a document */
 
 /*
- * Fill the bag with the words of the document that the reader has begun, and return each
- * as a text of its first occurrence.
+ * Fill the bag with the words of the document that the reader has begun, and
+ * return each as a text of its first occurrence.
  */
 static struct varlena **
 read_words(Reader *reader, Bag *bag)

@@ -48,9 +48,9 @@ typedef struct ChosenSentences
 /*
  * The few sentences by which a document is compared
  *
- * Of sentences of the same rank, the alphabetically first one (by code points) is
- * chosen; if the order of words does not count, or with a configuration, the one of the
- * smallest hash.
+ * Of sentences of the same rank, the alphabetically first one (by code points)
+ * is chosen; if the order of words does not count, or with a configuration,
+ * the one of the smallest hash.
  */
 
 /*
@@ -107,8 +107,8 @@ read_hashes(Sentence *sentence, Reader *reader)
 }
 
 /*
- * Read the next sentence that has words into `current`, without its rank; return false
- * at the end of the document.
+ * Read the next sentence that has words into `current`, without its rank;
+ * return false at the end of the document.
  */
 static bool
 sentences_read(ChosenSentences *sentences, const DocContext *doccxt)
@@ -190,7 +190,8 @@ const MethodInfo long_sentences_method = {
 };
 
 static Datum
-long_signature(FunctionCallInfo fcinfo, DocContext *doccxt, const text *doc, int n)
+long_signature(FunctionCallInfo fcinfo, DocContext *doccxt, const text *doc,
+			   int n)
 {
 	ChosenSentences *sentences = sentences_choose(doccxt, n);
 	uint64		hashes[MAX_SENTENCES];
@@ -227,12 +228,12 @@ long_sentences(PG_FUNCTION_ARGS)
 /*
  * Heavy Sent: the hash of a document's weightiest sentences.
  *
- * The weight of a sentence is the sum of the weights of its words, with repetitions.
- * The document is compared by the two weightiest, in any order.  A document without
- * words of the lexicon has no signature.
+ * The weight of a sentence is the sum of the weights of its words, with
+ * repetitions.  The document is compared by the two weightiest, in any order.
+ * A document without words of the lexicon has no signature.
  *
- * Source: Zelenkov and Segalovich, RCDL 2007, where the two are in alphabetical order;
- * here they are in order of hashes.
+ * Source: Zelenkov and Segalovich, RCDL 2007, where the two are in
+ * alphabetical order; here they are in order of hashes.
  */
 
 PG_FUNCTION_INFO_V1(heavy_sentences);
@@ -261,8 +262,8 @@ count_words(Weighed *weighed, DocContext *doccxt, const text *doc)
 }
 
 /*
- * Return the weight of a sentence, a sum of integers, so that the order of its words
- * does not matter.  Set *any if the lexicon has one of them.
+ * Return the weight of a sentence, a sum of integers, so that the order of its
+ * words does not matter.  Set *any if the lexicon has one of them.
  */
 static int64
 weigh_sentence(const Weighed *weighed, LexiconView *view,
@@ -323,16 +324,18 @@ heavy_sentences(PG_FUNCTION_ARGS)
 
 	doc_context_read_for_lexicon(doccxt, fcinfo, view->lexicon,
 								 READS_ORDERED_SENTENCES);
-	return heavy_signature(fcinfo, doccxt, view, DOC_CONTEXT_GETARG_TEXT(doccxt, 0),
+	return heavy_signature(fcinfo, doccxt, view,
+						   DOC_CONTEXT_GETARG_TEXT(doccxt, 0),
 						   DOC_CONTEXT_GETARG_TEXT(doccxt, 3),
 						   DOC_CONTEXT_GETARG_INT32(doccxt, 2));
 }
 
 /*
- * The hash of the canonical text, which finds exact duplicates only, as a baseline
+ * The hash of the canonical text, which finds exact duplicates only, as a
+ * baseline
  *
- * The canonical text is the sequence of the document's words; punctuation and white
- * space do not matter, nor, with such an analysis, markup and endings.
+ * The canonical text is the sequence of the document's words; punctuation and
+ * white space do not matter, nor, with such an analysis, markup and endings.
  */
 
 PG_FUNCTION_INFO_V1(text_hash);
@@ -345,8 +348,8 @@ const MethodInfo text_hash_method = {
 };
 
 /*
- * Return the hash of the words of a document by blocks: each step hashes the last hash
- * and a block.  Set *total to the number of words.
+ * Return the hash of the words of a document by blocks: each step hashes the
+ * last hash and a block.  Set *total to the number of words.
  */
 static uint64
 hash_words(Reader *reader, uint64 *total)

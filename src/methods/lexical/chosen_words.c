@@ -17,14 +17,14 @@
 /*
  * TF, TF-IDF, BM25, TF-RIDF: the hash of a document's weightiest words
  *
- * The n weightiest words, usually six, represent the document: its most frequent words,
- * or those more frequent than in other documents.  Changes of other words do not
- * matter.  Of words of equal weight, those of the smaller hash are chosen.  A document
- * of fewer words is represented by all of them; a document without words has no
- * signature.
+ * The n weightiest words, usually six, represent the document: its most
+ * frequent words, or those more frequent than in other documents.  Changes of
+ * other words do not matter.  Of words of equal weight, those of the smaller
+ * hash are chosen.  A document of fewer words is represented by all of them; a
+ * document without words has no signature.
  *
- * Source: Zelenkov and Segalovich, RCDL 2007, where words are hashed in alphabetical
- * order; here they are in order of hashes, which needs no text.
+ * Source: Zelenkov and Segalovich, RCDL 2007, where words are hashed in
+ * alphabetical order; here they are in order of hashes, which needs no text.
  */
 
 PG_FUNCTION_INFO_V1(top_words);
@@ -68,7 +68,9 @@ insert_word(TopWord *top, size_t *have, size_t n, TopWord word)
 	top[i] = word;
 }
 
-/* Write the hashes of the n weightiest words of the bag; return their number. */
+/*
+ * Write the hashes of the n weightiest words of the bag; return their number.
+ */
 static size_t
 choose_words(const Weighed *weighed, LexiconView *view, uint64 *hashes,
 			 size_t n)
@@ -92,7 +94,10 @@ choose_words(const Weighed *weighed, LexiconView *view, uint64 *hashes,
 	return have;
 }
 
-/* Return the signature of a document that the context is ready to read, or NULL. */
+/*
+ * Return the signature of a document that the context is ready to read, or
+ * NULL.
+ */
 static Signature *
 make_top_words(DocContext *doccxt, LexiconView *view, const text *doc, int n,
 			   const text *weight)
@@ -138,7 +143,8 @@ top_words(PG_FUNCTION_ARGS)
 							make_top_words(doccxt, view,
 										   DOC_CONTEXT_GETARG_TEXT(doccxt, 0),
 										   DOC_CONTEXT_GETARG_INT32(doccxt, 2),
-										   DOC_CONTEXT_GETARG_TEXT(doccxt, 3)));
+										   DOC_CONTEXT_GETARG_TEXT(doccxt,
+																   3)));
 }
 
 /* (doc text, n int, analysis text): by tf, without a lexicon */
@@ -158,19 +164,21 @@ top_words_by_tf(PG_FUNCTION_ARGS)
 /*
  * I-Match: the hash of a document's words of middling rarity
  *
- * Words of nearly all documents distinguish nothing, and words of few documents are
- * often misspelt.  The set of the others hardly differs between near-duplicates, and
- * equal sets have equal hashes.  For robustness there are further lexicons, each
- * without a random part of the words, and the signature is the vector of the hashes by
- * all lexicons.  A change of a few words leaves some hash unchanged, and documents are
- * near-duplicates if one coordinate agrees.
+ * Words of nearly all documents distinguish nothing, and words of few
+ * documents are often misspelt.  The set of the others hardly differs between
+ * near-duplicates, and equal sets have equal hashes.  For robustness there are
+ * further lexicons, each without a random part of the words, and the signature
+ * is the vector of the hashes by all lexicons.  A change of a few words leaves
+ * some hash unchanged, and documents are near-duplicates if one coordinate
+ * agrees.
  *
- * Rarity is the idf of a word divided by the greatest possible, log N: from 0 (in all
- * documents) to 1 (in one).  The random lexicons are not stored: whether a word is in
- * one follows from its hash, the number of the lexicon and the seed.
+ * Rarity is the idf of a word divided by the greatest possible, log N: from 0
+ * (in all documents) to 1 (in one).  The random lexicons are not stored:
+ * whether a word is in one follows from its hash, the number of the lexicon
+ * and the seed.
  *
- * A coordinate is missing if its lexicon leaves fewer than `minimum` words; a document
- * whose first coordinate is missing has no signature.
+ * A coordinate is missing if its lexicon leaves fewer than `minimum` words; a
+ * document whose first coordinate is missing has no signature.
  *
  * Sources: Chowdhury, Frieder, Grossman and McCabe, "Collection statistics for
  * fast duplicate document detection" (TOIS 2002); Kolcz, Chowdhury and
@@ -254,8 +262,8 @@ check_arguments(const Arguments *arguments)
 }
 
 /*
- * Return the smallest df, of 1 .. N + 1, whose rarity is less than a bound, or at most
- * the bound.
+ * Return the smallest df, of 1 .. N + 1, whose rarity is less than a bound, or
+ * at most the bound.
  */
 static uint32
 df_below(const Lexicon *lexicon, double bound, bool or_equal)
@@ -291,7 +299,8 @@ prepare(IMatch *imatch, const LexiconView *view, const Arguments *arguments)
 	if (view->lexicon->documents > 1)
 	{
 		imatch->least_df = df_below(view->lexicon, arguments->high, true);
-		imatch->largest_df = df_below(view->lexicon, arguments->low, false) - 1;
+		imatch->largest_df = df_below(view->lexicon, arguments->low, false) -
+			1;
 	}
 	what[0] = view->id;
 	memcpy(&what[1], arguments, sizeof(Arguments));
@@ -326,8 +335,8 @@ get_imatch(DocContext *doccxt, const LexiconView *view, Arguments arguments)
 }
 
 /*
- * Add a word to the sums of the lexicons that have it.  A sum of hashes does not depend
- * on the order of words.
+ * Add a word to the sums of the lexicons that have it.  A sum of hashes does
+ * not depend on the order of words.
  */
 static inline void
 add_word(const IMatch *imatch, uint64 hash, uint64 *sums, uint32 *counts)
@@ -347,7 +356,8 @@ add_word(const IMatch *imatch, uint64 hash, uint64 *sums, uint32 *counts)
 }
 
 static Datum
-make_imatch(FunctionCallInfo fcinfo, DocContext *doccxt, const LexiconView *view,
+make_imatch(FunctionCallInfo fcinfo, DocContext *doccxt,
+			const LexiconView *view,
 			const text *doc, Arguments arguments)
 {
 	IMatch	   *imatch = get_imatch(doccxt, view, arguments);
@@ -390,6 +400,7 @@ imatch(PG_FUNCTION_ARGS)
 	LexiconView *view = doc_context_lexicon(doccxt, fcinfo, 1);
 
 	doc_context_read_for_lexicon(doccxt, fcinfo, view->lexicon, READS_WORDS);
-	return make_imatch(fcinfo, doccxt, view, DOC_CONTEXT_GETARG_TEXT(doccxt, 0),
+	return make_imatch(fcinfo, doccxt, view,
+					   DOC_CONTEXT_GETARG_TEXT(doccxt, 0),
 					   get_arguments(fcinfo, doc_context_argument(doccxt, 2)));
 }

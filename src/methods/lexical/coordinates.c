@@ -1,6 +1,7 @@
 /*
  * coordinates.c
- *		Methods whose values are coordinates: descriptive words and fuzzy fingerprints.
+ *		Methods whose values are coordinates: descriptive words and fuzzy
+ *		fingerprints.
  */
 #include "postgres.h"
 
@@ -28,11 +29,11 @@
 /*
  * Signatures of a few hashes, of which near-duplicates have one in common
  *
- * The lexical methods reduce a document to one hash of its characteristic words or
- * sentences, or to several, each by another rule, so that a small change leaves at
- * least one unchanged.  Two documents are near-duplicates if one coordinate agrees, and
- * their similarity is the share of coordinates that agree.  The threshold of a
- * condition does not matter.
+ * The lexical methods reduce a document to one hash of its characteristic
+ * words or sentences, or to several, each by another rule, so that a small
+ * change leaves at least one unchanged.  Two documents are near-duplicates if
+ * one coordinate agrees, and their similarity is the share of coordinates that
+ * agree.  The threshold of a condition does not matter.
  */
 
 uint64
@@ -133,12 +134,13 @@ coordinates_alloc(const DocContext *doccxt, Method method, uint32 param0,
 }
 
 /*
- * Descriptive words: the words of a given set whose share of a document is above a
- * threshold
+ * Descriptive words: the words of a given set whose share of a document is
+ * above a threshold
  *
- * The signature is a vector with a bit for each word of the set, stored as the set of
- * the words whose bit is one.  Documents are near-duplicates if their vectors are
- * equal. word_set_agg() makes the set of words and the threshold of each.
+ * The signature is a vector with a bit for each word of the set, stored as the
+ * set of the words whose bit is one.  Documents are near-duplicates if their
+ * vectors are equal. word_set_agg() makes the set of words and the threshold
+ * of each.
  *
  * A document without a bit that is one has no signature.
  *
@@ -164,7 +166,8 @@ vector_check(const Signature *sig)
 static uint64
 common_words(const Signature *a, const Signature *b)
 {
-	return set_overlap(a->values, SIGNATURE_NVALUES(a), b->values, SIGNATURE_NVALUES(b));
+	return set_overlap(a->values, SIGNATURE_NVALUES(a), b->values,
+					   SIGNATURE_NVALUES(b));
 }
 
 /* Return the share of common ones among the bits that are one in either. */
@@ -188,7 +191,8 @@ vector_near(const Signature *a, const Signature *b, double threshold)
 static uint64
 vector_hamming(const Signature *a, const Signature *b)
 {
-	return SIGNATURE_NVALUES(a) + SIGNATURE_NVALUES(b) - 2 * common_words(a, b);
+	return SIGNATURE_NVALUES(a) + SIGNATURE_NVALUES(b) -
+		2 * common_words(a, b);
 }
 
 /* Append one key, the hash of the whole vector. */
@@ -216,7 +220,8 @@ vector_value_keys(const Signature *sig, double built, double threshold,
 }
 
 static double
-vector_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb, uint64 common)
+vector_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb,
+					uint64 common)
 {
 	uint64		either = na + nb - common;
 
@@ -234,9 +239,12 @@ const MethodInfo descriptive_words_method = {
 	.name = "descriptive_words",.method = METHOD_DESCRIPTIVE_WORDS,
 	.width = 64,.analysed = ANALYSED_ALWAYS,.set = true,.nparams = 2,
 	.check = vector_check,
-	.similarity = vector_similarity,.near = vector_near,.hamming = vector_hamming,
-	.row_keys = vector_row_keys,.query_keys = vector_query_keys,.value_keys = vector_value_keys,
-	.most_similar = vector_most_similar,.least_similarity = vector_least_similarity
+	.similarity = vector_similarity,.near = vector_near,
+	.hamming = vector_hamming,
+	.row_keys = vector_row_keys,.query_keys = vector_query_keys,
+	.value_keys = vector_value_keys,
+	.most_similar = vector_most_similar,
+	.least_similarity = vector_least_similarity
 };
 
 /* The word set of a call site */
@@ -271,7 +279,10 @@ bad_word_set(const char *rule)
 			 errhint("Word sets are made by word_set_agg().")));
 }
 
-/* Return an array of the composite value, which must not be null or have nulls. */
+/*
+ * Return an array of the composite value, which must not be null or have
+ * nulls.
+ */
 static ArrayType *
 get_array(HeapTupleHeader tuple, int attribute)
 {
@@ -294,7 +305,9 @@ find_place(const WordTable *table, uint64 hash)
 	return &table->words[i];
 }
 
-/* Fill the table from the composite's arrays, in the current memory context. */
+/*
+ * Fill the table from the composite's arrays, in the current memory context.
+ */
 static void
 fill_table(WordTable *table, HeapTupleHeader tuple)
 {
@@ -343,8 +356,9 @@ is_made_of(const WordTable *table, const struct varlena *datum)
 }
 
 /*
- * Return the word set that is argument n, as a value that can be compared by its bytes.
- * A variable of PL/pgSQL is a pointer to an expanded object, which may change.
+ * Return the word set that is argument n, as a value that can be compared by
+ * its bytes.  A variable of PL/pgSQL is a pointer to an expanded object, which
+ * may change.
  */
 static struct varlena *
 get_word_set(FunctionCallInfo fcinfo, int n)
@@ -356,8 +370,8 @@ get_word_set(FunctionCallInfo fcinfo, int n)
 }
 
 /*
- * Return the table of the word set that is argument n.  A value that is stored out of
- * line is compared by its TOAST pointer, and fetched once.
+ * Return the table of the word set that is argument n.  A value that is stored
+ * out of line is compared by its TOAST pointer, and fetched once.
  */
 static WordTable *
 get_table(DocContext *doccxt, FunctionCallInfo fcinfo, int n)
@@ -388,7 +402,8 @@ get_table(DocContext *doccxt, FunctionCallInfo fcinfo, int n)
 	MemoryContextReset(table->context);
 	old = MemoryContextSwitchTo(table->context);
 	tuple = DatumGetHeapTupleHeaderCopy(PointerGetDatum(datum));
-	desc = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(tuple), HeapTupleHeaderGetTypMod(tuple));
+	desc = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(tuple),
+								  HeapTupleHeaderGetTypMod(tuple));
 	call_require_columns(desc, lengthof(types), types);
 	ReleaseTupleDesc(desc);
 	fill_table(table, tuple);
@@ -400,7 +415,10 @@ get_table(DocContext *doccxt, FunctionCallInfo fcinfo, int n)
 	return table;
 }
 
-/* Write the hashes of the bag's words whose bit is one, rising; return their number. */
+/*
+ * Write the hashes of the bag's words whose bit is one, rising; return their
+ * number.
+ */
 static size_t
 choose_words(const WordTable *table, uint64 *hashes)
 {
@@ -442,11 +460,12 @@ make_descriptive(FunctionCallInfo fcinfo, DocContext *doccxt, WordTable *table,
 }
 
 /*
- * Prepare the document context for the word set's analysis; a set that was made with a
- * configuration has none.
+ * Prepare the document context for the word set's analysis; a set that was
+ * made with a configuration has none.
  */
 static void
-read_as_word_set(DocContext *doccxt, FunctionCallInfo fcinfo, const WordTable *table)
+read_as_word_set(DocContext *doccxt, FunctionCallInfo fcinfo,
+				 const WordTable *table)
 {
 	if (table->analysis == NULL && !doccxt->configured)
 		ereport(ERROR,
@@ -471,22 +490,25 @@ Datum
 descriptive_words(PG_FUNCTION_ARGS)
 {
 	DocContext *doccxt = doc_context_get(fcinfo, 2);
-	WordTable  *table = get_table(doccxt, fcinfo, doc_context_argument(doccxt, 1));
+	WordTable  *table = get_table(doccxt, fcinfo,
+								  doc_context_argument(doccxt, 1));
 
 	read_as_word_set(doccxt, fcinfo, table);
-	return make_descriptive(fcinfo, doccxt, table, DOC_CONTEXT_GETARG_TEXT(doccxt, 0));
+	return make_descriptive(fcinfo, doccxt, table,
+							DOC_CONTEXT_GETARG_TEXT(doccxt, 0));
 }
 
 /*
- * Stein's fuzzy fingerprint: the first letters that a document uses more or less often
- * than the collection
+ * Stein's fuzzy fingerprint: the first letters that a document uses more or
+ * less often than the collection
  *
- * Words are divided into classes by their first letter.  The deviation of a document's
- * share of each class from the expected one is reduced to one of three terms: fewer, as
- * expected, or more.  The terms of all classes are the digits of a number, the
- * fingerprint.  A word more or less changes few shares a little, and rarely moves one
- * across a border.  Several fuzzification schemes with different borders give a number
- * each, and documents are near-duplicates if one number agrees.
+ * Words are divided into classes by their first letter.  The deviation of a
+ * document's share of each class from the expected one is reduced to one of
+ * three terms: fewer, as expected, or more.  The terms of all classes are the
+ * digits of a number, the fingerprint.  A word more or less changes few shares
+ * a little, and rarely moves one across a border.  Several fuzzification
+ * schemes with different borders give a number each, and documents are
+ * near-duplicates if one number agrees.
  *
  * Deviations are measured in standard deviations of the share that a document
  * of as many words would have if they were drawn at random, so that borders
@@ -586,7 +608,8 @@ fingerprint(const double *deviations, int scheme)
 }
 
 static Datum
-make_fingerprint(FunctionCallInfo fcinfo, DocContext *doccxt, const Lexicon *lexicon,
+make_fingerprint(FunctionCallInfo fcinfo, DocContext *doccxt,
+				 const Lexicon *lexicon,
 				 const text *doc, int schemes)
 {
 	uint64		counts[LEXICON_CLASSES];
@@ -601,7 +624,8 @@ make_fingerprint(FunctionCallInfo fcinfo, DocContext *doccxt, const Lexicon *lex
 		PG_RETURN_NULL();
 	for (int i = 0; i < LEXICON_CLASSES; i++)
 		deviations[i] = deviation(counts[i], total,
-								  (double) lexicon->initials[i] / lexicon->length);
+								  (double) lexicon->initials[i] /
+								  lexicon->length);
 	sig = coordinates_alloc(doccxt, METHOD_FUZZY_FINGERPRINT, schemes,
 							(uint32) hash_uint64s(lexicon->initials,
 												  LEXICON_CLASSES), schemes);
@@ -620,6 +644,7 @@ fuzzy_fingerprint(PG_FUNCTION_ARGS)
 	const Lexicon *lexicon = lexicon_header(PG_GETARG_DATUM(n));
 
 	doc_context_read_for_lexicon(doccxt, fcinfo, lexicon, READS_WORDS);
-	return make_fingerprint(fcinfo, doccxt, lexicon, DOC_CONTEXT_GETARG_TEXT(doccxt, 0),
+	return make_fingerprint(fcinfo, doccxt, lexicon,
+							DOC_CONTEXT_GETARG_TEXT(doccxt, 0),
 							DOC_CONTEXT_GETARG_INT32(doccxt, 2));
 }

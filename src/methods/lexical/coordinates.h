@@ -43,8 +43,8 @@ extern double coordinates_least_similarity(const Signature *sig);
 extern const char *coordinate_check(const Signature *sig);
 
 /*
- * Return a signature of n coordinates, all NO_COORDINATE, of a method with these
- * parameters and the analysis of the document context.
+ * Return a signature of n coordinates, all NO_COORDINATE, of a method with
+ * these parameters and the analysis of the document context.
  */
 extern Signature *coordinates_alloc(const DocContext *doccxt, Method method,
 									uint32 param0, uint32 param1, size_t n);

@@ -81,7 +81,8 @@ shingles(PG_FUNCTION_ARGS)
 	if (doccxt->configured)
 		argument_whole("shingle size", k, 1, MAX_SHINGLE_SIZE);
 	doc_context_read(doccxt, fcinfo, READS_SHINGLES, k);
-	PG_RETURN_SIGNATURE(make_signature(doccxt, DOC_CONTEXT_GETARG_TEXT(doccxt, 0)));
+	PG_RETURN_SIGNATURE(make_signature(doccxt,
+									   DOC_CONTEXT_GETARG_TEXT(doccxt, 0)));
 }
 
 /*
@@ -94,11 +95,12 @@ shingles(PG_FUNCTION_ARGS)
  *		A1 + A2, A2 + A3, ..., An-1 + An, An + 0
  *
  * in which moving a passage of any length changes only what stands at its ends
- * (Veretennikov, "A flexible approach to the problem of finding similar documents").
- * The signature is a set: the j-th occurrence of a value is another element than the
- * first.  The overlap of two such sets is the sum over all values of the smaller number
- * of occurrences, which is the source's measure, and containment(a, b) the share of a
- * that is found in b.  Indexes and joins of sets serve it without loss.
+ * (Veretennikov, "A flexible approach to the problem of finding similar
+ * documents").  The signature is a set: the j-th occurrence of a value is
+ * another element than the first.  The overlap of two such sets is the sum
+ * over all values of the smaller number of occurrences, which is the source's
+ * measure, and containment(a, b) the share of a that is found in b.  Indexes
+ * and joins of sets serve it without loss.
  */
 
 PG_FUNCTION_INFO_V1(sentence_pairs);
@@ -175,5 +177,6 @@ sentence_pairs(PG_FUNCTION_ARGS)
 	DocContext *doccxt = doc_context_get(fcinfo, 1);
 
 	doc_context_read(doccxt, fcinfo, READS_SENTENCES, 0);
-	PG_RETURN_SIGNATURE(make_pairs(doccxt, DOC_CONTEXT_GETARG_TEXT(doccxt, 0)));
+	PG_RETURN_SIGNATURE(make_pairs(doccxt,
+								   DOC_CONTEXT_GETARG_TEXT(doccxt, 0)));
 }

@@ -26,7 +26,10 @@
 typedef size_t (*SelectFunction) (const uint64 *hashes, size_t n, size_t param,
 								  uint64 *chosen);
 
-/* Check that there are not more selected features than features of the document. */
+/*
+ * Check that there are not more selected features than features of the
+ * document.
+ */
 static const char *
 selection_check(const Signature *sig)
 {
@@ -35,7 +38,10 @@ selection_check(const Signature *sig)
 	return NULL;
 }
 
-/* Check that the first parameter, a number, is not zero, and do selection_check(). */
+/*
+ * Check that the first parameter, a number, is not zero, and do
+ * selection_check().
+ */
 static const char *
 selection_counted_check(const Signature *sig)
 {
@@ -45,12 +51,14 @@ selection_counted_check(const Signature *sig)
 }
 
 /*
- * Return the signature, by a method, of the chosen features of a document; `all` has
- * all its features, with repetitions.  Both arrays are sorted in place. `param` has
- * both parameters of the spec, the second in the upper half.
+ * Return the signature, by a method, of the chosen features of a document;
+ * `all` has all its features, with repetitions.  Both arrays are sorted in
+ * place. `param` has both parameters of the spec, the second in the upper
+ * half.
  */
 static Signature *
-selection(const SignatureSpec *source, Method method, uint64 param, uint64 *chosen,
+selection(const SignatureSpec *source, Method method, uint64 param,
+		  uint64 *chosen,
 		  size_t nchosen, uint64 *all, size_t nall)
 {
 	SignatureSpec spec = *source;
@@ -70,22 +78,25 @@ selection(const SignatureSpec *source, Method method, uint64 param, uint64 *chos
 /* By position */
 
 /*
- * Select shingles by their position.  Arguments of the call: document, parameter,
- * shingle size, analysis; `what` names the parameter in errors.
+ * Select shingles by their position.  Arguments of the call: document,
+ * parameter, shingle size, analysis; `what` names the parameter in errors.
  */
 static Signature *
 select_by_position(FunctionCallInfo fcinfo, Method method, const char *what,
 				   SelectFunction function)
 {
 	DocContext *doccxt = doc_context_get(fcinfo, 3);
-	uint32		param = argument_whole(what, DOC_CONTEXT_GETARG_INT32(doccxt, 1), 1,
+	uint32		param = argument_whole(what,
+									   DOC_CONTEXT_GETARG_INT32(doccxt, 1), 1,
 									   PG_INT32_MAX);
 	Sequence	sequence;
 	uint64	   *chosen;
 	size_t		n;
 
-	doc_context_read(doccxt, fcinfo, READS_SHINGLES, DOC_CONTEXT_GETARG_K(doccxt, 2));
-	sequence = doc_context_sequence(doccxt, DOC_CONTEXT_GETARG_TEXT(doccxt, 0));
+	doc_context_read(doccxt, fcinfo, READS_SHINGLES,
+					 DOC_CONTEXT_GETARG_K(doccxt, 2));
+	sequence = doc_context_sequence(doccxt,
+									DOC_CONTEXT_GETARG_TEXT(doccxt, 0));
 	chosen = palloc_huge(sequence.nshingles, sizeof(uint64));
 	n = function(sequence.shingles, sequence.nshingles, param, chosen);
 	return selection(&doccxt->spec, method, param, chosen, n,
@@ -136,7 +147,9 @@ new_anchors(DocContext *doccxt, const ArrayType *array)
 	return kept;
 }
 
-/* Return the anchors of an array of text, made once for a call site and array. */
+/*
+ * Return the anchors of an array of text, made once for a call site and array.
+ */
 static const AnchorSite *
 doc_context_anchors(DocContext *doccxt, ArrayType *array)
 {
@@ -169,7 +182,9 @@ select_by_anchors(FunctionCallInfo fcinfo, DocContext *doccxt, Method method,
 {
 	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(doc_context_argument(doccxt, 1));
 	const AnchorSite *anchors = doc_context_anchors(doccxt, array);
-	Sequence	sequence = doc_context_sequence(doccxt, DOC_CONTEXT_GETARG_TEXT(doccxt, 0));
+	Sequence	sequence = doc_context_sequence(doccxt,
+												DOC_CONTEXT_GETARG_TEXT(doccxt,
+																		0));
 	uint64	   *chosen = palloc_huge(sequence.nunits, sizeof(uint64));
 	size_t		n = select_by_anchor(&sequence, anchors->anchors, following,
 									 chosen);
@@ -249,7 +264,8 @@ anchored_of_text(PG_FUNCTION_ARGS)
 {
 	DocContext *doccxt = doc_context_get(fcinfo, 3);
 
-	doc_context_read(doccxt, fcinfo, READS_SHINGLES, DOC_CONTEXT_GETARG_K(doccxt, 2));
+	doc_context_read(doccxt, fcinfo, READS_SHINGLES,
+					 DOC_CONTEXT_GETARG_K(doccxt, 2));
 	PG_RETURN_SIGNATURE(select_by_anchors(fcinfo, doccxt, METHOD_ANCHORED,
 										  false));
 }
@@ -364,8 +380,8 @@ const MethodInfo leave_out_method = {
 };
 
 /*
- * leave_out(set, common): the set without the features of another set of the same spec,
- * or of given features
+ * leave_out(set, common): the set without the features of another set of the
+ * same spec, or of given features
  */
 PG_FUNCTION_INFO_V1(leave_out);
 Datum

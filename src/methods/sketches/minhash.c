@@ -2,26 +2,29 @@
  * minhash.c
  *		Min-hash sketches: an estimate of resemblance from a few bytes.
  *
- * Each of `size` slots keeps the feature of the document with the least hash, the
- * winner, by a hash function for each slot.  In the union of two sets each member wins
- * with the same probability, so the winners of both sets are equal with probability J =
- * |A n B| / |A u B| (Broder 1997), and the share of slots that agree estimates J.
+ * Each of `size` slots keeps the feature of the document with the least hash,
+ * the winner, by a hash function for each slot.  In the union of two sets each
+ * member wins with the same probability, so the winners of both sets are equal
+ * with probability J = |A n B| / |A u B| (Broder 1997), and the share of slots
+ * that agree estimates J.
  *
- * Cost.  Hashing each feature once for each slot takes n * size steps.  Here each
- * feature is thrown into one slot at random; empty slots are filled by further rounds
- * of throws (Dahlgaard, Knudsen & Thorup, "Fast similarity sketching", FOCS 2017).  A
- * slot keeps the least (round, hash) of all features thrown into it, which gives each
- * feature the same chance in every set.  Long documents fill all slots in the first
- * round: one throw per feature, whatever the size of the sketch.  Slots that are empty
- * after a few rounds, since there are few features, are filled as in classic min-hash.
- * Further hashes of a feature are computed from its first one by cheaper functions:
- * chances are equal as long as features are hashed independently of each other.
+ * Cost.  Hashing each feature once for each slot takes n * size steps.  Here
+ * each feature is thrown into one slot at random; empty slots are filled by
+ * further rounds of throws (Dahlgaard, Knudsen & Thorup, "Fast similarity
+ * sketching", FOCS 2017).  A slot keeps the least (round, hash) of all
+ * features thrown into it, which gives each feature the same chance in every
+ * set.  Long documents fill all slots in the first round: one throw per
+ * feature, whatever the size of the sketch.  Slots that are empty after a few
+ * rounds, since there are few features, are filled as in classic min-hash.
+ * Further hashes of a feature are computed from its first one by cheaper
+ * functions:  chances are equal as long as features are hashed independently
+ * of each other.
  *
- * Accuracy.  As slots of one round have different winners, the estimate is better than
- * that of independent slots: with 128 slots and 10 to 300 features its standard error
- * is 0.7 to 0.9 of sqrt(J (1 - J) / size), and it approaches that value for large sets.
- * With one permutation and optimal densification (Shrivastava 2017) it was 1.2 of that
- * value for sets of 10.
+ * Accuracy.  As slots of one round have different winners, the estimate is
+ * better than that of independent slots: with 128 slots and 10 to 300 features
+ * its standard error is 0.7 to 0.9 of sqrt(J (1 - J) / size), and it
+ * approaches that value for large sets.  With one permutation and optimal
+ * densification (Shrivastava 2017) it was 1.2 of that value for sets of 10.
  *
  * Bits.  A slot keeps the lowest 8 bits of the winner's hash (Li & Koenig,
  * "b-Bit minwise hashing", WWW 2010): different winners look alike with
@@ -51,13 +54,16 @@
 #define LANES				8
 
 /*
- * Rounds of throws after the first, in pairs whose slots come from one hash.  More
- * rounds hardly fill the last slots: a throw hits a given slot with probability 1 /
- * size.
+ * Rounds of throws after the first, in pairs whose slots come from one hash.
+ * More rounds hardly fill the last slots: a throw hits a given slot with
+ * probability 1 / size.
  */
 #define PAIRS_OF_ROUNDS		2
 
-/* Factors of independent hash functions; multiplication by an odd number permutes. */
+/*
+ * Factors of independent hash functions; multiplication by an odd number
+ * permutes.
+ */
 #define FIRST_HASH			UINT64CONST(0x9e3779b97f4a7c15)
 static const uint64 pair_factors[PAIRS_OF_ROUNDS] = {
 	UINT64CONST(0xd6e8feb86659fd93), UINT64CONST(0xa0761d6478bd642f)
@@ -90,7 +96,9 @@ first_hashes(const uint64 *features, size_t n, uint64 *hashes)
 		hashes[i] = mix64(features[i] + FIRST_HASH);
 }
 
-/* Throw features in the first round, for sets of any size: by 58 bits of hash. */
+/*
+ * Throw features in the first round, for sets of any size: by 58 bits of hash.
+ */
 static pg_attribute_always_inline void
 throw_once(const uint64 *hashes, size_t n, uint32 size, uint64 *slots)
 {
@@ -99,8 +107,9 @@ throw_once(const uint64 *hashes, size_t n, uint32 size, uint64 *slots)
 }
 
 /*
- * Throw features in two rounds. 32 bits, including those for the slot, suffice: for a
- * slot that is empty after the first round at most about twenty features compete.
+ * Throw features in two rounds. 32 bits, including those for the slot,
+ * suffice: for a slot that is empty after the first round at most about twenty
+ * features compete.
  */
 static pg_attribute_always_inline void
 throw_twice(const uint64 *hashes, size_t n, uint32 size, int pair,
@@ -121,9 +130,9 @@ throw_twice(const uint64 *hashes, size_t n, uint32 size, int pair,
 }
 
 /*
- * Compute the least hash of all features under LANES hash functions, which are linear
- * in the halves of the first hash: any two of them are independent.  Numbers have 32
- * bits, so compilers use vector instructions.
+ * Compute the least hash of all features under LANES hash functions, which are
+ * linear in the halves of the first hash: any two of them are independent.
+ * Numbers have 32 bits, so compilers use vector instructions.
  */
 static pg_attribute_always_inline void
 least_of_lanes(const uint64 *hashes, size_t n, const uint32 *factors,
@@ -159,7 +168,9 @@ typedef struct Hashes
 	uint64		block[BLOCK];
 } Hashes;
 
-/* Compute the next block, once if it is the only one; return false at the end. */
+/*
+ * Compute the next block, once if it is the only one; return false at the end.
+ */
 static bool
 next_block(Hashes *hashes)
 {
@@ -187,7 +198,9 @@ any_empty(const uint64 *slots, uint32 size)
 	return false;
 }
 
-/* Throw features in all rounds, in further ones only if a slot may be empty. */
+/*
+ * Throw features in all rounds, in further ones only if a slot may be empty.
+ */
 static pg_attribute_always_inline void
 throw_all(Hashes *hashes, uint32 size, uint64 *slots)
 {
@@ -203,8 +216,8 @@ throw_all(Hashes *hashes, uint32 size, uint64 *slots)
 }
 
 /*
- * List the numbers of empty slots, without branches, which could not be predicted.
- * Only the key of an empty slot has its highest bit set.
+ * List the numbers of empty slots, without branches, which could not be
+ * predicted.  Only the key of an empty slot has its highest bit set.
  */
 static pg_attribute_always_inline uint32
 list_empty(const uint64 *keys, uint32 size, uint32 *list)
@@ -229,7 +242,10 @@ slot_factor(uint32 slot)
 /* Numbers of scratch memory to fill n slots in whole vectors */
 #define FILL_ROOM(n)	((n) + 2 * ((n) + LANES))
 
-/* Fill n slots, whose numbers are the first of room, which has FILL_ROOM(n) numbers. */
+/*
+ * Fill n slots, whose numbers are the first of room, which has FILL_ROOM(n)
+ * numbers.
+ */
 static void
 fill_listed(Hashes *hashes, uint32 n, uint32 *room, uint64 *keys)
 {
@@ -245,7 +261,8 @@ fill_listed(Hashes *hashes, uint32 n, uint32 *room, uint64 *keys)
 		for (uint32 i = 0; i < n; i += LANES)
 		{
 			CHECK_FOR_INTERRUPTS();
-			least_of_lanes(hashes->block, hashes->length, factors + i, least + i);
+			least_of_lanes(hashes->block, hashes->length, factors + i,
+						   least + i);
 		}
 	}
 	for (uint32 i = 0; i < n; i++)
@@ -356,7 +373,8 @@ equal_slots(const Signature *a, const Signature *b)
 
 /*
  * Return (p - c) / (1 - c) for p = equal / size and c = 1/256, but at least 0:
- * documents with hardly anything in common may give a negative number by chance.
+ * documents with hardly anything in common may give a negative number by
+ * chance.
  */
 static double
 estimate(uint32 equal, uint32 size)
@@ -400,9 +418,9 @@ allowed_differences(uint32 size, double threshold)
 }
 
 /*
- * Append keys of bands, one more than slots may differ: at least one band is equal, and
- * more if the query's threshold is above that of the index.  Bands differ in length by
- * one slot at most.
+ * Append keys of bands, one more than slots may differ: at least one band is
+ * equal, and more if the query's threshold is above that of the index.  Bands
+ * differ in length by one slot at most.
  */
 static void
 add_bands(const Signature *sig, uint32 nbands, KeyList *keys)
@@ -462,7 +480,8 @@ minhash_place_keys(const Signature *sig, KeyList *keys)
 }
 
 static double
-minhash_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb, uint64 common)
+minhash_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb,
+					 uint64 common)
 {
 	return estimate(common, spec->param[0]);
 }
@@ -481,8 +500,8 @@ const MethodInfo minhash_method = {
 SKETCH_FUNCTIONS(minhash, METHOD_MINHASH, "size of a sketch", MINHASH_MAX_SIZE)
 
 /*
- * Locality-sensitive hashing: bands of min-hash slots in which similar sets are likely
- * to agree
+ * Locality-sensitive hashing: bands of min-hash slots in which similar sets
+ * are likely to agree
  *
  * Sets of resemblance s agree in a slot with probability s, in a band of r
  * slots with s^r, and in at least one of b bands with 1 - (1 - s^r)^b: a
@@ -490,10 +509,11 @@ SKETCH_FUNCTIONS(minhash, METHOD_MINHASH, "size of a sketch", MINHASH_MAX_SIZE)
  * (Indyk & Motwani, STOC 1998; Leskovec, Rajaraman & Ullman, "Mining of
  * massive datasets", chapter 3).
  *
- * near_duplicate_approx() uses a banding that its threshold and recall determine, then
- * the exact test: it is never true where near_duplicate() is false, and is false where
- * that is true with a probability of at most 1 - recall.  Its hash functions never
- * change, so its result depends on its arguments alone.
+ * near_duplicate_approx() uses a banding that its threshold and recall
+ * determine, then the exact test: it is never true where near_duplicate() is
+ * false, and is false where that is true with a probability of at most 1 -
+ * recall.  Its hash functions never change, so its result depends on its
+ * arguments alone.
  *
  * Powers are products, not pow(), so the choice is the same on every machine.
  */
@@ -540,7 +560,10 @@ lsh_choose(double threshold, double recall, uint32 size, Banding *banding)
 	return false;
 }
 
-/* Find the sufficient banding with the fewest slots; return false if there is none. */
+/*
+ * Find the sufficient banding with the fewest slots; return false if there is
+ * none.
+ */
 static bool
 approx_banding(double threshold, double recall, Banding *banding)
 {

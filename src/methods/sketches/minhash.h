@@ -9,22 +9,22 @@
 #define MINHASH_MAX_SIZE	65536
 
 /*
- * Compute `size` slots (1 to MINHASH_MAX_SIZE) of n >= 1 distinct features.  Two sets
- * agree in a slot with probability J + (1 - J) / 256, where J is their resemblance.
- * Takes O(n + size log size).
+ * Compute `size` slots (1 to MINHASH_MAX_SIZE) of n >= 1 distinct features.
+ * Two sets agree in a slot with probability J + (1 - J) / 256, where J is
+ * their resemblance.  Takes O(n + size log size).
  */
 extern void minhash_slots(const uint64 *features, size_t n, uint32 size,
 						  uint8 *slots);
 
 /*
- * Return the number of bands with which two sketches whose estimate is at least the
- * threshold always agree in a band.
+ * Return the number of bands with which two sketches whose estimate is at
+ * least the threshold always agree in a band.
  */
 extern uint32 minhash_lossless_bands(uint32 size, double threshold);
 
 /*
- * Locality-sensitive hashing: bands of min-hash slots in which similar sets are likely
- * to agree
+ * Locality-sensitive hashing: bands of min-hash slots in which similar sets
+ * are likely to agree
  */
 
 /* `bands` bands of `rows` slots each. */
@@ -34,21 +34,24 @@ typedef struct Banding
 	uint32		rows;
 } Banding;
 
-/* Return the probability that sets of resemblance s agree in at least one band. */
+/*
+ * Return the probability that sets of resemblance s agree in at least one
+ * band.
+ */
 extern double lsh_probability(double s, uint32 bands, uint32 rows);
 
 /*
- * Find the most selective banding of up to `size` slots, with the longest bands, by
- * which sets at the threshold agree in a band with at least the probability `recall`, 0
- * < recall < 1.  Return false if there is none.
+ * Find the most selective banding of up to `size` slots, with the longest
+ * bands, by which sets at the threshold agree in a band with at least the
+ * probability `recall`, 0 < recall < 1.  Return false if there is none.
  */
 extern bool lsh_choose(double threshold, double recall, uint32 size,
 					   Banding *banding);
 
 /*
- * Return the banding of near_duplicate_approx() at a threshold and recall.  Raises
- * INVALID_PARAMETER_VALUE if the recall is not between 0 and 1, or the threshold is so
- * small that too many slots would be needed.
+ * Return the banding of near_duplicate_approx() at a threshold and recall.
+ * Raises INVALID_PARAMETER_VALUE if the recall is not between 0 and 1, or the
+ * threshold is so small that too many slots would be needed.
  */
 extern Banding lsh_approx_banding(double threshold, double recall);
 
@@ -56,8 +59,9 @@ extern Banding lsh_approx_banding(double threshold, double recall);
 extern bool lsh_approx_possible(double threshold, double recall);
 
 /*
- * Append the keys of an exact set, one for each band: near_duplicate_approx() is true
- * if two sets have a key in common and reach the threshold.  The empty set has none.
+ * Append the keys of an exact set, one for each band: near_duplicate_approx()
+ * is true if two sets have a key in common and reach the threshold.  The empty
+ * set has none.
  */
 extern void lsh_approx_keys(const Signature *set, const Banding *banding,
 							KeyList *keys);
@@ -66,8 +70,8 @@ extern void lsh_approx_keys(const Signature *set, const Banding *banding,
 extern bool lsh_meet(const KeyList *a, const KeyList *b);
 
 /*
- * Return the probability that at least `agree` of `groups` supershingles of `size`
- * slots each agree in documents of resemblance s.
+ * Return the probability that at least `agree` of `groups` supershingles of
+ * `size` slots each agree in documents of resemblance s.
  */
 extern double supershingle_probability(double s, uint32 groups, uint32 size,
 									   uint32 agree);

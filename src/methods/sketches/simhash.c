@@ -2,22 +2,24 @@
  * simhash.c
  *		Simhash: 64 random projections of a document, one bit of each.
  *
- * A document is the vector of its features.  Projection i adds up the features with the
- * signs given by bit i of their hashes.  Bit i of the simhash is the sign of the sum.
- * Two documents at an angle of theta agree in a bit with probability 1 - theta / pi
- * (Charikar, "Similarity estimation techniques from rounding algorithms", STOC 2002).
- * Similarity is 1 - h / 64, where h is the number of bits that differ; Manku, Jain &
- * Das Sarma ("Detecting near-duplicates for web crawling", WWW 2007) take h <= 3 for
- * web pages, which is a threshold of 0.953.
+ * A document is the vector of its features.  Projection i adds up the features
+ * with the signs given by bit i of their hashes.  Bit i of the simhash is the
+ * sign of the sum.  Two documents at an angle of theta agree in a bit with
+ * probability 1 - theta / pi (Charikar, "Similarity estimation techniques from
+ * rounding algorithms", STOC 2002).  Similarity is 1 - h / 64, where h is the
+ * number of bits that differ; Manku, Jain & Das Sarma ("Detecting
+ * near-duplicates for web crawling", WWW 2007) take h <= 3 for web pages,
+ * which is a threshold of 0.953.
  *
- * Candidates are found by blocks of bits (Norouzi, Punjani & Fleet, "Fast search in
- * Hamming space with multi-index hashing", CVPR 2012).  A row is stored under each of
- * four blocks of 16 bits.  If h <= 4 r + a bits differ, 0 <= a < 4, then one of the
- * first a + 1 blocks differs in at most r bits, or one of the others in at most r - 1:
- * else there were (a + 1)(r + 1) + (3 - a) r = 4 r + a + 1 differences.  So a query
- * looks up its blocks with up to that number of bits changed.  For h <= 3 that is r =
- * 0, a = 3: four exact look-ups, as in Manku's tables.  With three blocks or with five
- * to seven (doc/sketches.md) some thresholds gain, but others lose more.
+ * Candidates are found by blocks of bits (Norouzi, Punjani & Fleet, "Fast
+ * search in Hamming space with multi-index hashing", CVPR 2012).  A row is
+ * stored under each of four blocks of 16 bits.  If h <= 4 r + a bits differ, 0
+ * <= a < 4, then one of the first a + 1 blocks differs in at most r bits, or
+ * one of the others in at most r - 1:  else there were (a + 1)(r + 1) + (3 -
+ * a) r = 4 r + a + 1 differences.  So a query looks up its blocks with up to
+ * that number of bits changed.  For h <= 3 that is r = 0, a = 3: four exact
+ * look-ups, as in Manku's tables.  With three blocks or with five to seven
+ * (doc/sketches.md) some thresholds gain, but others lose more.
  */
 #include "postgres.h"
 
@@ -34,9 +36,9 @@
 #define PLACES			16
 
 /*
- * The greatest number of keys of a query, enough for 13 bits of difference.  The work
- * of an index is in proportion to the number of keys times the rows that they find:
- * with more keys a scan of every row is faster.
+ * The greatest number of keys of a query, enough for 13 bits of difference.
+ * The work of an index is in proportion to the number of keys times the rows
+ * that they find:  with more keys a scan of every row is faster.
  */
 #define MAX_BLOCK_KEYS	2000
 
@@ -52,8 +54,8 @@ simhash_check(const Signature *sig)
 }
 
 /*
- * Add 2^plane to each of 64 counters whose bit is set in `bits`; bit i of plane p is
- * bit p of counter i.
+ * Add 2^plane to each of 64 counters whose bit is set in `bits`; bit i of
+ * plane p is bit p of counter i.
  */
 static inline void
 count_bits(uint64 *planes, int plane, uint64 bits)
@@ -183,7 +185,10 @@ simhash_row_keys(const Signature *sig, double threshold, KeyList *keys)
 		keys_add(keys, key_of_value(block_of(sig, block), block, BLOCKS));
 }
 
-/* Return the next greater number with the same number of bits set (HAKMEM 175). */
+/*
+ * Return the next greater number with the same number of bits set (HAKMEM
+ * 175).
+ */
 static inline uint32
 next_with_same_bits(uint32 x)
 {
@@ -193,7 +198,9 @@ next_with_same_bits(uint32 x)
 	return ripple | ((x ^ ripple) >> 2) / lowest;
 }
 
-/* Append the keys of all values that differ from `bits` in up to radius bits. */
+/*
+ * Append the keys of all values that differ from `bits` in up to radius bits.
+ */
 static void
 add_neighbours(uint32 bits, int block, int radius, KeyList *keys)
 {
@@ -205,7 +212,10 @@ add_neighbours(uint32 bits, int block, int radius, KeyList *keys)
 			keys_add(keys, key_of_value(bits ^ turned, block, BLOCKS));
 }
 
-/* Return the number of values that differ from a given one in up to radius bits. */
+/*
+ * Return the number of values that differ from a given one in up to radius
+ * bits.
+ */
 static uint64
 count_neighbours(int radius)
 {
@@ -243,19 +253,22 @@ simhash_query_keys(const Signature *sig, double built, double threshold,
 }
 
 /*
- * Places have four bits: a place that differs has at least one different bit.  If few
- * bits differ, each is mostly in another place.
+ * Places have four bits: a place that differs has at least one different bit.
+ * If few bits differ, each is mostly in another place.
  */
 static void
 simhash_place_keys(const Signature *sig, KeyList *keys)
 {
 	for (int place = 0; place < PLACES && SIGNATURE_NVALUES(sig) > 0; place++)
-		keys_add(keys, key_of_value(sig->values[0] >> (place * (BITS / PLACES)) &
-									((1 << BITS / PLACES) - 1), place, PLACES));
+		keys_add(keys,
+				 key_of_value(sig->values[0] >> (place * (BITS / PLACES)) &
+							  ((1 << BITS / PLACES) - 1), place,
+							  PLACES));
 }
 
 static double
-simhash_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb, uint64 common)
+simhash_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb,
+					 uint64 common)
 {
 	return similarity(PLACES - Min(common, PLACES));
 }

@@ -17,7 +17,8 @@
 /* Common parts of the SQL functions that make sketches */
 
 SignatureSpec
-sketch_spec(const SignatureSpec *source, Method method, uint32 param0, uint32 param1)
+sketch_spec(const SignatureSpec *source, Method method, uint32 param0,
+			uint32 param1)
 {
 	SignatureSpec spec = *source;
 
@@ -41,7 +42,8 @@ make_sketch(const SignatureSpec *source, const uint64 *features, size_t n,
 }
 
 Signature *
-sketch_of_set(const Signature *set, Method method, uint32 param0, uint32 param1)
+sketch_of_set(const Signature *set, Method method, uint32 param0,
+			  uint32 param1)
 {
 	if (set->spec.method != METHOD_SHINGLES &&
 		set->spec.method != METHOD_FEATURES)
@@ -83,7 +85,8 @@ sketch_of_text_arg(FunctionCallInfo fcinfo, Method method, const char *what,
 				   int most)
 {
 	DocContext *doccxt = doc_context_get(fcinfo, 3);
-	uint32		param = argument_whole(what, DOC_CONTEXT_GETARG_INT32(doccxt, 1), 1,
+	uint32		param = argument_whole(what,
+									   DOC_CONTEXT_GETARG_INT32(doccxt, 1), 1,
 									   most);
 
 	PG_RETURN_SIGNATURE(sketch_of_text(fcinfo, 2, method, param, 0));
@@ -92,9 +95,9 @@ sketch_of_text_arg(FunctionCallInfo fcinfo, Method method, const char *what,
 /*
  * MIN_s: the s smallest hashes of a document
  *
- * The s smallest hashes of the union of two sets are among those of both sketches, and
- * they are a random sample of the union without repetition.  The share of them that is
- * in both sets,
+ * The s smallest hashes of the union of two sets are among those of both
+ * sketches, and they are a random sample of the union without repetition.  The
+ * share of them that is in both sets,
  *
  *		|MIN_s(A u B) n A n B| / |MIN_s(A u B)|
  *
@@ -117,9 +120,9 @@ bottom_check(const Signature *sig)
 }
 
 /*
- * Write the s smallest hashes of n > s features, rising, to smallest, which has room
- * for 2 s.  One half has the smallest hashes so far; smaller ones gather in the other
- * half until that is full.
+ * Write the s smallest hashes of n > s features, rising, to smallest, which
+ * has room for 2 s.  One half has the smallest hashes so far; smaller ones
+ * gather in the other half until that is full.
  */
 static void
 choose_smallest(const SignatureSpec *spec, const uint64 *features, size_t n,
@@ -202,11 +205,12 @@ bottom_near(const Signature *a, const Signature *b, double threshold)
 }
 
 /*
- * The estimate uses at least the elements in both sketches, up to s, of which at most
- * those in common are shared.
+ * The estimate uses at least the elements in both sketches, up to s, of which
+ * at most those in common are shared.
  */
 static double
-bottom_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb, uint64 common)
+bottom_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb,
+					uint64 common)
 {
 	uint64		seen = Min(na + nb - common, spec->param[0]);
 
@@ -214,11 +218,12 @@ bottom_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb, uint64 comm
 }
 
 /*
- * Candidates are found by prefixes of the values, as for exact sets.  Let x and y be
- * the values of both sketches and u the number of elements that the estimate uses: u >=
- * |x|, as all of x is in the union, and u is less than the union only at u = s >= |x|.
- * An estimate of at least t means that at least t u >= t |x| elements are shared, which
- * the prefixes of x and y for resemblance t rely on, and also |y| >= t |x|.
+ * Candidates are found by prefixes of the values, as for exact sets.  Let x
+ * and y be the values of both sketches and u the number of elements that the
+ * estimate uses: u >= |x|, as all of x is in the union, and u is less than the
+ * union only at u = s >= |x|.  An estimate of at least t means that at least t
+ * u >= t |x| elements are shared, which the prefixes of x and y for
+ * resemblance t rely on, and also |y| >= t |x|.
  */
 const MethodInfo bottom_method = {
 	.name = "bottom",.method = METHOD_BOTTOM,.width = 64,
@@ -228,22 +233,24 @@ const MethodInfo bottom_method = {
 	.most_similar = bottom_most_similar
 };
 
-SKETCH_FUNCTIONS(bottom, METHOD_BOTTOM, "number of hashes to keep", PG_INT32_MAX)
+SKETCH_FUNCTIONS(bottom, METHOD_BOTTOM, "number of hashes to keep",
+				 PG_INT32_MAX)
 
 /*
  * MOD_m: the hashes of a document that are divisible by m
  *
- * A feature is in the sample by its own hash, and so in all documents alike, with
- * probability 1 / m.  So the sample of a union or an intersection is that of the
- * samples, and all measures of sets can be estimated from samples (Broder, "On the
- * resemblance and containment of documents", 1997): resemblance and containment
- * directly, unbiased if the sample is not empty; numbers of features times m.  Indexes
- * serve samples as they serve exact sets.
+ * A feature is in the sample by its own hash, and so in all documents alike,
+ * with probability 1 / m.  So the sample of a union or an intersection is that
+ * of the samples, and all measures of sets can be estimated from samples
+ * (Broder, "On the resemblance and containment of documents", 1997):
+ * resemblance and containment directly, unbiased if the sample is not empty;
+ * numbers of features times m.  Indexes serve samples as they serve exact
+ * sets.
  *
- * The sample grows with the document: good for documents of very different sizes, and
- * for containment; bad for short documents, whose sample may be empty and so is similar
- * to nothing.  The standard error of a containment c of a in b is sqrt(c (1 - c) m /
- * |a|), about.
+ * The sample grows with the document: good for documents of very different
+ * sizes, and for containment; bad for short documents, whose sample may be
+ * empty and so is similar to nothing.  The standard error of a containment c
+ * of a in b is sqrt(c (1 - c) m / |a|), about.
  */
 
 static const char *
@@ -267,7 +274,8 @@ sample_check(const Signature *sig)
 
 /* Count the sampled features, and write them unless `chosen` is NULL. */
 static size_t
-choose(const SignatureSpec *spec, const uint64 *features, size_t n, uint64 *chosen)
+choose(const SignatureSpec *spec, const uint64 *features, size_t n,
+	   uint64 *chosen)
 {
 	uint32		m = spec->param[0];
 	size_t		nchosen = 0;

@@ -9,23 +9,24 @@
 #include "fmgr.h"
 
 /* Return the spec of a sketch by a method, with the analysis of source. */
-extern SignatureSpec sketch_spec(const SignatureSpec *source, Method method, uint32 param0,
+extern SignatureSpec sketch_spec(const SignatureSpec *source, Method method,
+								 uint32 param0,
 								 uint32 param1);
 
 extern Signature *sketch_of_set(const Signature *set, Method method,
 								uint32 param0, uint32 param1);
 
 /*
- * Return a sketch of the document that is the first argument of a function.  Argument
- * karg is the shingle size, 0 for that of the analysis, and the next one the analysis,
- * as doc_context.h numbers arguments.
+ * Return a sketch of the document that is the first argument of a function.
+ * Argument karg is the shingle size, 0 for that of the analysis, and the next
+ * one the analysis, as doc_context.h numbers arguments.
  */
 extern Signature *sketch_of_text(FunctionCallInfo fcinfo, int karg,
 								 Method method, uint32 param0, uint32 param1);
 
 /*
- * Define the C functions name_of_set and name_of_text of a method with one parameter,
- * the second argument, from 1 to `most`; `what` names it in errors.
+ * Define the C functions name_of_set and name_of_text of a method with one
+ * parameter, the second argument, from 1 to `most`; `what` names it in errors.
  */
 #define SKETCH_FUNCTIONS(name, method, what, most) \
 PG_FUNCTION_INFO_V1(name##_of_set); \
@@ -50,8 +51,8 @@ extern Datum sketch_of_text_arg(FunctionCallInfo fcinfo, Method method,
 #define SUPERSHINGLES_MAX_GROUPS	256
 
 /*
- * Raise INVALID_PARAMETER_VALUE unless a sketch may have this number of groups, at
- * least `least`, of `size` slots each.
+ * Raise INVALID_PARAMETER_VALUE unless a sketch may have this number of
+ * groups, at least `least`, of `size` slots each.
  */
 extern void supershingles_require_groups(int groups, int size, int least);
 

@@ -3,18 +3,20 @@
  *		Supershingles and megashingles: hashes of groups of min-hash slots,
  *		some of which are equal in near-duplicates.
  *
- * A min-hash sketch of groups * size slots is cut into groups, and each group is hashed
- * to one number, its supershingle: equal if all slots of the group are, with
- * probability J^size.  Documents are near-duplicates if at least two of the
- * supershingles agree (one, if there is one group).  A megashingle is the hash of two
- * supershingles.  With a megashingle for each pair, two supershingles agree if and only
- * if one megashingle does, so the rule is a look-up of equal numbers (Broder et al.,
- * "Syntactic clustering of the web", 1997; Fetterly, Manasse & Najork 2003).
+ * A min-hash sketch of groups * size slots is cut into groups, and each group
+ * is hashed to one number, its supershingle: equal if all slots of the group
+ * are, with probability J^size.  Documents are near-duplicates if at least two
+ * of the supershingles agree (one, if there is one group).  A megashingle is
+ * the hash of two supershingles.  With a megashingle for each pair, two
+ * supershingles agree if and only if one megashingle does, so the rule is a
+ * look-up of equal numbers (Broder et al., "Syntactic clustering of the web",
+ * 1997; Fetterly, Manasse & Najork 2003).
  *
  * With 6 groups of 14, documents of J = 0.95 are found with a probability of
  * 0.88, those of J = 0.8 with 0.03: see supershingle_probability().
  *
- * If r of k supershingles agree, (r / k)^(1 / size) is a rough estimate of resemblance.
+ * If r of k supershingles agree, (r / k)^(1 / size) is a rough estimate of
+ * resemblance.
  */
 #include "postgres.h"
 
@@ -52,9 +54,11 @@ groups_check(const Signature *sig)
 		return "The number of its groups is out of range.";
 	if (size < 1 || size > MINHASH_MAX_SIZE / groups)
 		return "The size of its groups is out of range.";
-	if (SIGNATURE_NVALUES(sig) == (sig->nfeatures > 0 ? count_values(&sig->spec) : 0))
+	if (SIGNATURE_NVALUES(sig) == (sig->nfeatures > 0 ?
+								   count_values(&sig->spec) : 0))
 		return NULL;
-	return pairs ? "The number of its values is not that of the pairs of its groups." :
+	return pairs ?
+		"The number of its values is not that of the pairs of its groups." :
 		"The number of its values is not that of its groups.";
 }
 
@@ -65,7 +69,8 @@ megashingles_of_supershingles(const uint64 *supershingles, uint32 groups,
 	for (uint32 i = 0; i < groups; i++)
 		for (uint32 j = i + 1; j < groups; j++)
 			*values++ = mix64(supershingles[i] +
-							  mix64(supershingles[j] + ((uint64) i << 32 | j)));
+							  mix64(supershingles[j] +
+									((uint64) i << 32 | j)));
 }
 
 /* Compute the values from the slots of all groups. */
@@ -78,7 +83,8 @@ values_of_slots(const SignatureSpec *spec, const uint8 *slots, uint64 *values)
 
 	Assert(groups <= SUPERSHINGLES_MAX_GROUPS);
 	for (uint32 i = 0; i < groups; i++)
-		supershingles[i] = XXH3_64bits_withSeed(slots + (size_t) i * size, size, i);
+		supershingles[i] = XXH3_64bits_withSeed(slots + (size_t) i * size,
+												size, i);
 	if (OF_PAIRS(spec->method))
 		megashingles_of_supershingles(supershingles, groups, values);
 	else
@@ -104,10 +110,10 @@ groups_make(const SignatureSpec *spec, const uint64 *features, size_t n)
 /*
  * Estimate the resemblance s of documents with `equal` values in common.
  *
- * Of k supershingles each agrees if all of its `size` slots do, with probability
- * s^size, which r / k estimates if r agree.  Of r equal supershingles there are
- * p = r (r - 1) / 2 equal pairs, hence r = (1 + sqrt(1 + 8 p)) / 2.  No pair may be of
- * one or of none.
+ * Of k supershingles each agrees if all of its `size` slots do, with
+ * probability s^size, which r / k estimates if r agree.  Of r equal
+ * supershingles there are p = r (r - 1) / 2 equal pairs, hence r = (1 + sqrt(1
+ * + 8 p)) / 2.  No pair may be of one or of none.
  */
 static double
 estimate(const SignatureSpec *spec, uint64 equal)
@@ -147,20 +153,24 @@ groups_query_keys(const Signature *sig, double built, double threshold,
 	return true;
 }
 
-/* *need is the number that must agree for the estimate to reach the threshold. */
+/*
+ * *need is the number that must agree for the estimate to reach the threshold.
+ */
 static bool
 supershingles_value_keys(const Signature *sig, double built, double threshold,
 						 KeyList *keys, uint32 *need)
 {
 	coordinates_row_keys(sig, threshold, keys);
 	*need = 1;
-	while (*need < GROUPS(&sig->spec) && estimate(&sig->spec, *need) < threshold)
+	while (*need < GROUPS(&sig->spec) &&
+		   estimate(&sig->spec, *need) < threshold)
 		(*need)++;
 	return true;
 }
 
 static double
-groups_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb, uint64 common)
+groups_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb,
+					uint64 common)
 {
 	return estimate(spec, common);
 }
@@ -194,17 +204,19 @@ const MethodInfo megashingles_method = {
 void
 supershingles_require_groups(int groups, int size, int least)
 {
-	argument_whole("number of groups", groups, least, SUPERSHINGLES_MAX_GROUPS);
+	argument_whole("number of groups", groups, least,
+				   SUPERSHINGLES_MAX_GROUPS);
 	argument_whole("size of a group", size, 1, MINHASH_MAX_SIZE / groups);
 }
 
 /*
- * Return the super- or megashingles of a set, of a min-hash sketch, or megashingles of
- * supershingles.  Raises INVALID_PARAMETER_VALUE if the sketch cannot be cut into
- * these groups.
+ * Return the super- or megashingles of a set, of a min-hash sketch, or
+ * megashingles of supershingles.  Raises INVALID_PARAMETER_VALUE if the sketch
+ * cannot be cut into these groups.
  */
 static Signature *
-groups_of_signature(const Signature *source, Method method, int groups, int size)
+groups_of_signature(const Signature *source, Method method, int groups,
+					int size)
 {
 	bool		cut = source->spec.method == METHOD_SUPERSHINGLES;
 	SignatureSpec spec;
@@ -221,10 +233,12 @@ groups_of_signature(const Signature *source, Method method, int groups, int size
 				 errmsg("%s cannot be cut into %d groups of %d",
 						spec_name(&source->spec), groups, size),
 				 errdetail("It takes a sketch of %d slots.", groups * size)));
-	result = signature_alloc(&spec, source->nfeatures > 0 ? count_values(&spec) : 0);
+	result = signature_alloc(&spec, source->nfeatures > 0 ?
+							 count_values(&spec) : 0);
 	result->nfeatures = source->nfeatures;
 	if (cut)
-		megashingles_of_supershingles(source->values, SIGNATURE_NVALUES(source),
+		megashingles_of_supershingles(source->values,
+									  SIGNATURE_NVALUES(source),
 									  result->values);
 	else if (source->nfeatures > 0)
 		values_of_slots(&spec, (const uint8 *) source->values, result->values);
@@ -235,16 +249,20 @@ PG_FUNCTION_INFO_V1(supershingles_of_signature);
 Datum
 supershingles_of_signature(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_SIGNATURE(groups_of_signature(PG_GETARG_SIGNATURE(0), METHOD_SUPERSHINGLES,
-											PG_GETARG_INT32(1), PG_GETARG_INT32(2)));
+	PG_RETURN_SIGNATURE(groups_of_signature(PG_GETARG_SIGNATURE(0),
+											METHOD_SUPERSHINGLES,
+											PG_GETARG_INT32(1),
+											PG_GETARG_INT32(2)));
 }
 
 PG_FUNCTION_INFO_V1(megashingles_of_signature);
 Datum
 megashingles_of_signature(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_SIGNATURE(groups_of_signature(PG_GETARG_SIGNATURE(0), METHOD_MEGASHINGLES,
-											PG_GETARG_INT32(1), PG_GETARG_INT32(2)));
+	PG_RETURN_SIGNATURE(groups_of_signature(PG_GETARG_SIGNATURE(0),
+											METHOD_MEGASHINGLES,
+											PG_GETARG_INT32(1),
+											PG_GETARG_INT32(2)));
 }
 
 static Datum

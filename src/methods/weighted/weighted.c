@@ -21,30 +21,32 @@
 #include "signature/vectors.h"
 
 /*
- * Weighted features: the user's numbers with weights, or the words of a document
+ * Weighted features: the user's numbers with weights, or the words of a
+ * document
  *
- * Two vectors have a cosine and a resemblance, the sum of the smaller weights divided
- * by that of the greater ones.  Candidate keys serve both measures.
+ * Two vectors have a cosine and a resemblance, the sum of the smaller weights
+ * divided by that of the greater ones.  Candidate keys serve both measures.
  *
- * A row is indexed by its heaviest features, so that the others have less than the
- * share t of the sum of its weights, t being the index's threshold.  A query looks up
- * all of its features.  If none of them is an indexed feature of a row, the two share
- * only light features, with less than t of the row's sum.  The denominator of the
- * resemblance is at least that sum, so the resemblance is below t.  The squares of the
- * light features are a smaller share of the sum of squares than the light weights are
- * of the sum: if v is a weight between the heavy and the light ones, the light squares
- * are at most v times the light sum, and the heavy ones at least v times the heavy sum.
- * So the light part is shorter than sqrt(t) of the vector, and the cosine is below
- * sqrt(t), by Cauchy and Schwarz, as in an index of sets.
+ * A row is indexed by its heaviest features, so that the others have less than
+ * the share t of the sum of its weights, t being the index's threshold.  A
+ * query looks up all of its features.  If none of them is an indexed feature
+ * of a row, the two share only light features, with less than t of the row's
+ * sum.  The denominator of the resemblance is at least that sum, so the
+ * resemblance is below t.  The squares of the light features are a smaller
+ * share of the sum of squares than the light weights are of the sum: if v is a
+ * weight between the heavy and the light ones, the light squares are at most v
+ * times the light sum, and the heavy ones at least v times the heavy sum.  So
+ * the light part is shorter than sqrt(t) of the vector, and the cosine is
+ * below sqrt(t), by Cauchy and Schwarz, as in an index of sets.
  *
- * An order common to row and query, with a prefix of each, is not used: frequent words
- * weigh little, so they are rarely among the heaviest, and their lists in the index are
- * short.
+ * An order common to row and query, with a prefix of each, is not used:
+ * frequent words weigh little, so they are rarely among the heaviest, and
+ * their lists in the index are short.
  */
 
 /*
- * Sums of up to 10^8 numbers have a relative rounding error below 10^-7; bounds are
- * lowered by more than that.
+ * Sums of up to 10^8 numbers have a relative rounding error below 10^-7;
+ * bounds are lowered by more than that.
  */
 #define ROUNDING	(1 - 1e-6)
 
@@ -191,8 +193,8 @@ const MethodInfo weighted_shingles_method = {
 /* SQL functions */
 
 /*
- * sort_components(array, n): by feature, then by weight, so that the order in the array
- * does not matter to a sum
+ * sort_components(array, n): by feature, then by weight, so that the order in
+ * the array does not matter to a sum
  */
 #define ST_SORT sort_components
 #define ST_ELEMENT_TYPE Component
@@ -218,9 +220,9 @@ checked_weight(double weight)
 }
 
 /*
- * Return the pairs of an array of bigint features and one of weights, integer or real,
- * *n of them, by rising feature: weights of one feature added up, features without
- * weight left out.
+ * Return the pairs of an array of bigint features and one of weights, integer
+ * or real, *n of them, by rising feature: weights of one feature added up,
+ * features without weight left out.
  */
 static Component *
 read_components(ArrayType *features, ArrayType *weights, size_t *n)
@@ -237,12 +239,15 @@ read_components(ArrayType *features, ArrayType *weights, size_t *n)
 	if (nweights != pairs)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("there are %zu features and %zu weights", pairs, nweights)));
+				 errmsg("there are %zu features and %zu weights", pairs,
+						nweights)));
 	for (size_t i = 0; i < pairs; i++)
 	{
 		CHECK_EVERY(i);
 		components[positive].feature = feature[i];
-		components[positive].weight = checked_weight(is_real ? (double) real[i] : whole[i]);
+		components[positive].weight = checked_weight(is_real ?
+													 (double) real[i] :
+													 whole[i]);
 		positive += components[positive].weight > 0;
 	}
 	sort_components(components, positive);
@@ -292,14 +297,14 @@ signature_weighted(PG_FUNCTION_ARGS)
 }
 
 /*
- * signature_from(features bigint[], weights int[]): a set that has each feature as often
- * as its weight
+ * signature_from(features bigint[], weights int[]): a set that has each
+ * feature as often as its weight
  *
- * The copies of an element are numbered (Broder's labelled shingles): the first
- * is the element itself, so that a set whose weights are all 1 is the plain one.
- * Two such sets share min(v, w) copies of an element of weights v and w, and
- * their union has max(v, w): all measures of sets become those of weighted sets,
- * and all sketches of sets those of weighted ones.
+ * The copies of an element are numbered (Broder's labelled shingles): the
+ * first is the element itself, so that a set whose weights are all 1 is the
+ * plain one.  Two such sets share min(v, w) copies of an element of weights v
+ * and w, and their union has max(v, w): all measures of sets become those of
+ * weighted sets, and all sketches of sets those of weighted ones.
  */
 PG_FUNCTION_INFO_V1(signature_from_weighted);
 Datum
@@ -336,16 +341,19 @@ signature_from_weighted(PG_FUNCTION_ARGS)
 /*
  * A document as a vector: each of its words, or shingles, with its weight
  *
- * The weight is the frequency of the word in the document, or a weight by a lexicon.
- * Words that the lexicon does not have are left out, and so are those without positive
- * weight: words of all documents, and by residual IDF words that are spread more evenly
- * than at random.  The vector of a document without other words is empty, and similar
- * to nothing.
+ * The weight is the frequency of the word in the document, or a weight by a
+ * lexicon.  Words that the lexicon does not have are left out, and so are
+ * those without positive weight: words of all documents, and by residual IDF
+ * words that are spread more evenly than at random.  The vector of a document
+ * without other words is empty, and similar to nothing.
  *
  * Weights are computed in double and then rounded to float4.
  */
 
-/* Return the bag's words of positive weight, by rising hash; *n is their number. */
+/*
+ * Return the bag's words of positive weight, by rising hash; *n is their
+ * number.
+ */
 static Component *
 weigh_words(const Weighed *weighed, LexiconView *view, size_t *n)
 {
@@ -371,12 +379,13 @@ weigh_words(const Weighed *weighed, LexiconView *view, size_t *n)
 }
 
 /*
- * Return the vector, by a method, of the words in the bag of `weighed`, of a document
- * with the analysis of source; in the current memory context. view is NULL if no
- * lexicon is needed.
+ * Return the vector, by a method, of the words in the bag of `weighed`, of a
+ * document with the analysis of source; in the current memory context. view is
+ * NULL if no lexicon is needed.
  */
 static Signature *
-document_vector(const SignatureSpec *source, Method method, const Weighed *weighed,
+document_vector(const SignatureSpec *source, Method method,
+				const Weighed *weighed,
 				LexiconView *view)
 {
 	SignatureSpec spec = *source;
@@ -395,9 +404,13 @@ document_vector(const SignatureSpec *source, Method method, const Weighed *weigh
 PG_FUNCTION_INFO_V1(weighted_words);
 PG_FUNCTION_INFO_V1(weighted_words_by_tf);
 
-/* Return the vector of a document, which the document context is ready to read. */
+/*
+ * Return the vector of a document, which the document context is ready to
+ * read.
+ */
 static Signature *
-words_vector(DocContext *doccxt, LexiconView *view, const text *doc, const text *weight)
+words_vector(DocContext *doccxt, LexiconView *view, const text *doc,
+			 const text *weight)
 {
 	Weighed    *weighed = weighed_get(doccxt, weight);
 
@@ -415,7 +428,8 @@ weighted_words(PG_FUNCTION_ARGS)
 	LexiconView *view = doc_context_lexicon(doccxt, fcinfo, 1);
 
 	doc_context_read_for_lexicon(doccxt, fcinfo, view->lexicon, READS_WORDS);
-	PG_RETURN_SIGNATURE(words_vector(doccxt, view, DOC_CONTEXT_GETARG_TEXT(doccxt, 0),
+	PG_RETURN_SIGNATURE(words_vector(doccxt, view,
+									 DOC_CONTEXT_GETARG_TEXT(doccxt, 0),
 									 DOC_CONTEXT_GETARG_TEXT(doccxt, 2)));
 }
 
@@ -426,16 +440,17 @@ weighted_words_by_tf(PG_FUNCTION_ARGS)
 	DocContext *doccxt = doc_context_get(fcinfo, 1);
 
 	doc_context_read(doccxt, fcinfo, READS_WORDS, 0);
-	PG_RETURN_SIGNATURE(words_vector(doccxt, NULL, DOC_CONTEXT_GETARG_TEXT(doccxt, 0),
+	PG_RETURN_SIGNATURE(words_vector(doccxt, NULL,
+									 DOC_CONTEXT_GETARG_TEXT(doccxt, 0),
 									 cstring_to_text("tf")));
 }
 
 /*
  * A document as a vector: each of its shingles, with its weight
  *
- * Shingles of characters, weighted by rarity, find similar names, titles and addresses
- * in spite of misspellings and another order of words; what all of them have in common
- * counts little.
+ * Shingles of characters, weighted by rarity, find similar names, titles and
+ * addresses in spite of misspellings and another order of words; what all of
+ * them have in common counts little.
  */
 
 PG_FUNCTION_INFO_V1(weighted_shingles);
@@ -446,11 +461,14 @@ weighted_shingles(PG_FUNCTION_ARGS)
 {
 	DocContext *doccxt = doc_context_get(fcinfo, 3);
 	LexiconView *view = doc_context_lexicon(doccxt, fcinfo, 1);
-	Weighed    *weighed = weighed_get(doccxt, DOC_CONTEXT_GETARG_TEXT(doccxt, 2));
+	Weighed    *weighed = weighed_get(doccxt,
+									  DOC_CONTEXT_GETARG_TEXT(doccxt, 2));
 	Sequence	sequence;
 
-	doc_context_read_for_lexicon(doccxt, fcinfo, view->lexicon, READS_SHINGLES);
-	sequence = doc_context_sequence(doccxt, DOC_CONTEXT_GETARG_TEXT(doccxt, 0));
+	doc_context_read_for_lexicon(doccxt, fcinfo, view->lexicon,
+								 READS_SHINGLES);
+	sequence = doc_context_sequence(doccxt,
+									DOC_CONTEXT_GETARG_TEXT(doccxt, 0));
 	bag_clear(weighed->bag);
 	bag_add(weighed->bag, sequence.shingles, sequence.nshingles);
 	PG_RETURN_SIGNATURE(document_vector(&doccxt->analysis->spec,

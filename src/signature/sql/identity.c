@@ -2,12 +2,13 @@
  * identity.c
  *		The identity measures of Hoad and Zobel.
  *
- * Two documents of one origin share words, rare ones and misspelt ones above all, and
- * use them about equally often.  So a shared word counts the more, the rarer it is in
- * the collection and the closer its frequencies in both documents are.  The sum is
- * divided by a term that grows with the difference of the documents' lengths.  With fa
- * the number of words of document a, fat the frequency of word t in it, N the number of
- * documents, and df the number of those that have the word:
+ * Two documents of one origin share words, rare ones and misspelt ones above
+ * all, and use them about equally often.  So a shared word counts the more,
+ * the rarer it is in the collection and the closer its frequencies in both
+ * documents are.  The sum is divided by a term that grows with the difference
+ * of the documents' lengths.  With fa the number of words of document a, fat
+ * the frequency of word t in it, N the number of documents, and df the number
+ * of those that have the word:
  *
  *		1	1 / (1 + |fa - fb|)           sum log(N/df)     / (1 + |fat - fbt|)
  *		2	1 / (1 + log(1 + |fa - fb|))  sum log(1 + N/df) / (1 + |fat - fbt|)
@@ -16,12 +17,12 @@
  *		4	1 / (1 + log(1 + |fa - fb|))  sum log(N/df)     / (1 + |fat - fbt|)
  *		5	1 / (1 + log(1 + |fa - fb|))  sum N/df          / (1 + |fat - fbt|)
  *
- * The measures are scores for ranking, without an upper bound.  No document of at most
- * the same frequency of each word has a higher score with a document than the document
- * itself.
+ * The measures are scores for ranking, without an upper bound.  No document of
+ * at most the same frequency of each word has a higher score with a document
+ * than the document itself.
  *
- * Source: Hoad and Zobel, "Methods for identifying versioned and plagiarised documents"
- * (JASIST 54(3), 2003), where the fifth was best.
+ * Source: Hoad and Zobel, "Methods for identifying versioned and plagiarised
+ * documents" (JASIST 54(3), 2003), where the fifth was best.
  */
 #include "postgres.h"
 
@@ -63,7 +64,9 @@ get_identity(DocContext *doccxt)
 	return identity;
 }
 
-/* Return the factor for a word's rarity, which is greatest for a missing word. */
+/*
+ * Return the factor for a word's rarity, which is greatest for a missing word.
+ */
 static double
 rarity(const LexiconView *view, uint64 hash, int variant)
 {
@@ -99,8 +102,8 @@ word_term(const LexiconView *view, const BagWord *a, const BagWord *b,
 }
 
 /*
- * Return the sum over common words, in the order of their hashes, so that it is the
- * same for both orders of the documents.
+ * Return the sum over common words, in the order of their hashes, so that it
+ * is the same for both orders of the documents.
  */
 static double
 shared_words(const LexiconView *view, const Bag *a, const Bag *b, int variant)
@@ -134,7 +137,8 @@ measure(const LexiconView *view, const Bag *a, const Bag *b, int variant)
 }
 
 static Datum
-measure_texts(FunctionCallInfo fcinfo, DocContext *doccxt, const LexiconView *view,
+measure_texts(FunctionCallInfo fcinfo, DocContext *doccxt,
+			  const LexiconView *view,
 			  int variant)
 {
 	Identity   *identity = get_identity(doccxt);
@@ -155,5 +159,6 @@ identity_measure(PG_FUNCTION_ARGS)
 	LexiconView *view = doc_context_lexicon(doccxt, fcinfo, 2);
 
 	doc_context_read_for_lexicon(doccxt, fcinfo, view->lexicon, READS_WORDS);
-	return measure_texts(fcinfo, doccxt, view, DOC_CONTEXT_GETARG_INT32(doccxt, 3));
+	return measure_texts(fcinfo, doccxt, view,
+						 DOC_CONTEXT_GETARG_INT32(doccxt, 3));
 }

@@ -20,9 +20,10 @@
 /*
  * Near-duplicate conditions
  *
- * The conditions are near_duplicate(a, b, threshold, measure) and contained_in(a, b,
- * threshold).  The operators %, <% and %> take the threshold from neardup.threshold, so
- * they are STABLE. All conditions, and every index and join, use signatures_near().
+ * The conditions are near_duplicate(a, b, threshold, measure) and
+ * contained_in(a, b, threshold).  The operators %, <% and %> take the
+ * threshold from neardup.threshold, so they are STABLE. All conditions, and
+ * every index and join, use signatures_near().
  */
 
 void
@@ -33,16 +34,19 @@ threshold_require_valid(double threshold, Measure measure)
 	if (measure == MEASURE_SHARED)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("threshold %s is out of range", float8out_internal(threshold)),
+				 errmsg("threshold %s is out of range",
+						float8out_internal(threshold)),
 				 errdetail("A threshold of measure \"shared\" is a whole number of features from 1 to %d.",
 						   SHARED_MAX)));
 	else
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("threshold %s is out of range", float8out_internal(threshold)),
+				 errmsg("threshold %s is out of range",
+						float8out_internal(threshold)),
 				 errdetail("A threshold is greater than 0 and at most 1."),
 				 threshold >= 10 && threshold <= 100 ?
-				 errhint("%g percent are %g.", threshold, threshold / 100) : 0));
+				 errhint("%g percent are %g.", threshold, threshold / 100) :
+				 0));
 }
 
 Measure
@@ -66,7 +70,8 @@ measure_refuse(const Signature *sig, const char *what)
 
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("%s cannot be computed from %s", what, spec_name(&sig->spec)),
+			 errmsg("%s cannot be computed from %s", what,
+					spec_name(&sig->spec)),
 			 vector ?
 			 errdetail("Weighted features have the measures \"jaccard\" and \"cosine\".") :
 			 errdetail("Sketches estimate resemblance, the measure \"jaccard\"."),
@@ -153,8 +158,8 @@ signatures_near(const Signature *a, const Signature *b,
 /* Conditions */
 
 /*
- * Prefetch up to 1 kB of a signature.  The values of a row found by an index are mostly
- * in no cache.
+ * Prefetch up to 1 kB of a signature.  The values of a row found by an index
+ * are mostly in no cache.
  */
 static inline const Signature *
 fetch_ahead(const Signature *sig)
@@ -204,11 +209,14 @@ function(PG_FUNCTION_ARGS) \
 }
 
 BINARY_FUNCTION(signature_near_duplicate_op,
-				PG_RETURN_BOOL(signatures_near(a, b, neardup_threshold, MEASURE_JACCARD)))
+				PG_RETURN_BOOL(signatures_near(a, b, neardup_threshold,
+											   MEASURE_JACCARD)))
 BINARY_FUNCTION(signature_contained_in_op,
-				PG_RETURN_BOOL(signatures_near(a, b, neardup_threshold, MEASURE_CONTAINMENT)))
+				PG_RETURN_BOOL(signatures_near(a, b, neardup_threshold,
+											   MEASURE_CONTAINMENT)))
 BINARY_FUNCTION(signature_contains_op,
-				PG_RETURN_BOOL(signatures_near(a, b, neardup_threshold, MEASURE_CONTAINS)))
+				PG_RETURN_BOOL(signatures_near(a, b, neardup_threshold,
+											   MEASURE_CONTAINS)))
 
 /* near_duplicate_approx(): exactly near, and found by a fixed banding */
 
@@ -257,8 +265,8 @@ approx_call(FunctionCallInfo fcinfo, double threshold, double recall)
 }
 
 /*
- * Return the bands of a set on one side.  Joins and look-ups compare one set with many,
- * so the bands of the last set are kept.
+ * Return the bands of a set on one side.  Joins and look-ups compare one set
+ * with many, so the bands of the last set are kept.
  */
 static const KeyList *
 approx_keys(FunctionCallInfo fcinfo, ApproxContext *cxt, int which,
@@ -334,8 +342,8 @@ BINARY_FUNCTION(signature_shared_values,
 				PG_RETURN_INT64(signatures_value(a, b, MEASURE_SHARED)))
 
 /*
- * Return the distance of two signatures, by which rows are ordered: null where specs
- * differ, so that such rows come last on every plan.
+ * Return the distance of two signatures, by which rows are ordered: null where
+ * specs differ, so that such rows come last on every plan.
  */
 static Datum
 distance(FunctionCallInfo fcinfo, const Signature *a, const Signature *b,
@@ -346,8 +354,10 @@ distance(FunctionCallInfo fcinfo, const Signature *a, const Signature *b,
 	PG_RETURN_FLOAT8(measure_distance(signatures_value(a, b, measure)));
 }
 
-BINARY_FUNCTION(signature_distance, return distance(fcinfo, a, b, MEASURE_JACCARD))
-BINARY_FUNCTION(signature_cosine_distance, return distance(fcinfo, a, b, MEASURE_COSINE))
+BINARY_FUNCTION(signature_distance,
+				return distance(fcinfo, a, b, MEASURE_JACCARD))
+BINARY_FUNCTION(signature_cosine_distance,
+				return distance(fcinfo, a, b, MEASURE_COSINE))
 
 /* Features in common: counted in exact sets, estimated from samples */
 PG_FUNCTION_INFO_V1(signature_intersection_size);
@@ -363,8 +373,8 @@ signature_intersection_size(PG_FUNCTION_ARGS)
 }
 
 /*
- * Hamming distance: of sets |A u B| - |A n B|, of sketches the number of places in
- * which they differ
+ * Hamming distance: of sets |A u B| - |A n B|, of sketches the number of
+ * places in which they differ
  */
 PG_FUNCTION_INFO_V1(signature_hamming);
 Datum
@@ -390,7 +400,8 @@ PG_FUNCTION_INFO_V1(lsh_probability_of_banding);
 Datum
 lsh_probability_of_banding(PG_FUNCTION_ARGS)
 {
-	double		similarity = argument_real("similarity", PG_GETARG_FLOAT8(0), 0, 1);
+	double		similarity = argument_real("similarity", PG_GETARG_FLOAT8(0),
+										   0, 1);
 	uint32		bands = argument_whole("number of bands", PG_GETARG_INT32(1),
 									   1, MINHASH_MAX_SIZE);
 	uint32		rows = argument_whole("size of a band", PG_GETARG_INT32(2),
@@ -403,7 +414,8 @@ PG_FUNCTION_INFO_V1(supershingle_probability_of_groups);
 Datum
 supershingle_probability_of_groups(PG_FUNCTION_ARGS)
 {
-	double		similarity = argument_real("similarity", PG_GETARG_FLOAT8(0), 0, 1);
+	double		similarity = argument_real("similarity", PG_GETARG_FLOAT8(0),
+										   0, 1);
 	int			groups = PG_GETARG_INT32(1);
 	int			size = PG_GETARG_INT32(2);
 
@@ -427,8 +439,8 @@ refuse_recall(double threshold, double recall, int size)
 }
 
 /*
- * The banding for a threshold, recall and size.  Recall 1 gives the banding of an index
- * on sketches, by which near-duplicates always share a band.
+ * The banding for a threshold, recall and size.  Recall 1 gives the banding of
+ * an index on sketches, by which near-duplicates always share a band.
  */
 PG_FUNCTION_INFO_V1(lsh_parameters);
 Datum

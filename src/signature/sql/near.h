@@ -10,32 +10,39 @@
 #include "methods/method.h"
 
 /*
- * Return the measure of two signatures, or an estimate of it.  Raises an error if their
- * specs differ, or the measure cannot be computed from such signatures.
+ * Return the measure of two signatures, or an estimate of it.  Raises an error
+ * if their specs differ, or the measure cannot be computed from such
+ * signatures.
  */
 extern double signatures_value(const Signature *a, const Signature *b,
 							   Measure measure);
 
 /*
- * Return whether both have the same spec; warn (spec_warn_different) otherwise:
- * signatures of different specs are never near-duplicates.
+ * Return whether both have the same spec; warn (spec_warn_different)
+ * otherwise:  signatures of different specs are never near-duplicates.
  */
 extern bool signatures_comparable(const Signature *a, const Signature *b);
 
 /*
- * Return whether both have the same spec and their measure is at least the threshold,
- * which is one of the measure; stops as soon as that is certain.  If the method has a
- * rule of its own, that decides, not the threshold.  Warns if the specs differ; raises
- * an error if the measure cannot be computed from such signatures.
+ * Return whether both have the same spec and their measure is at least the
+ * threshold, which is one of the measure; stops as soon as that is certain.
+ * If the method has a rule of its own, that decides, not the threshold.  Warns
+ * if the specs differ; raises an error if the measure cannot be computed from
+ * such signatures.
  */
 extern bool signatures_near(const Signature *a, const Signature *b,
 							double threshold, Measure measure);
 
-/* Return the method of both signatures; raise an error if their specs differ. */
+/*
+ * Return the method of both signatures; raise an error if their specs differ.
+ */
 extern const MethodInfo *measure_method(const Signature *a,
 										const Signature *b);
 
-/* Raise FEATURE_NOT_SUPPORTED: `what` cannot be computed from the method's values. */
+/*
+ * Raise FEATURE_NOT_SUPPORTED: `what` cannot be computed from the method's
+ * values.
+ */
 extern void measure_refuse(const Signature *sig, const char *what);
 
 /* Count the elements common to two sets of one spec. */
@@ -51,17 +58,23 @@ features_per_element(const Signature *sig)
 /* Return whether signatures of the method have the measure. */
 extern bool measure_is_defined(const MethodInfo *method, Measure measure);
 
-/* Raise INVALID_PARAMETER_VALUE unless the number is a threshold of the measure. */
+/*
+ * Raise INVALID_PARAMETER_VALUE unless the number is a threshold of the
+ * measure.
+ */
 extern void threshold_require_valid(double threshold, Measure measure);
 
 /*
- * Return whether near_duplicate_approx() accepts signatures of the method; or raise
- * FEATURE_NOT_SUPPORTED if it does not.
+ * Return whether near_duplicate_approx() accepts signatures of the method; or
+ * raise FEATURE_NOT_SUPPORTED if it does not.
  */
 extern bool approx_takes(const MethodInfo *method);
 extern void approx_require_method(const MethodInfo *method);
 
-/* Return the measure of a name; raise INVALID_PARAMETER_VALUE if there is none. */
+/*
+ * Return the measure of a name; raise INVALID_PARAMETER_VALUE if there is
+ * none.
+ */
 extern Measure measure_require(const text *name);
 
 /* Return the distance <-> at a similarity. */
@@ -72,8 +85,8 @@ measure_distance(double similarity)
 }
 
 /*
- * The C functions of measures and conditions, which the planner recognises by their
- * addresses
+ * The C functions of measures and conditions, which the planner recognises by
+ * their addresses
  */
 extern Datum signature_similarity(PG_FUNCTION_ARGS);
 extern Datum signature_distance(PG_FUNCTION_ARGS);

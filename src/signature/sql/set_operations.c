@@ -1,10 +1,10 @@
 /*
  * set_operations.c
- *		Sets as values: number of features, union, intersection, difference, and
- *		aggregates.
+ *		Sets as values: number of features, union, intersection, difference,
+ *		and aggregates.
  *
- * The result has the spec of the arguments, so the union of several documents can be
- * compared with a document.
+ * The result has the spec of the arguments, so the union of several documents
+ * can be compared with a document.
  */
 #include "postgres.h"
 
@@ -23,7 +23,9 @@ PG_FUNCTION_INFO_V1(signature_union_agg_add);
 PG_FUNCTION_INFO_V1(signature_union_agg_final);
 PG_FUNCTION_INFO_V1(signature_intersect_agg_final);
 
-/* nfeatures(signature): number of features of the document, not of the sketch */
+/*
+ * nfeatures(signature): number of features of the document, not of the sketch
+ */
 Datum
 signature_nfeatures(PG_FUNCTION_ARGS)
 {
@@ -39,7 +41,8 @@ require_set(const SignatureSpec *spec)
 	if (!method->set || !method->exact || method->weighted)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("%s is not a set that has all of its features", spec_name(spec)),
+				 errmsg("%s is not a set that has all of its features",
+						spec_name(spec)),
 				 errhint("Use sets of shingles, or of given features.")));
 }
 
@@ -88,8 +91,9 @@ signature_except(PG_FUNCTION_ARGS)
 }
 
 /*
- * The union of many sets: new values are appended to the distinct ones.  When their
- * number exceeds that of the distinct ones, all are sorted and made distinct.
+ * The union of many sets: new values are appended to the distinct ones.  When
+ * their number exceeds that of the distinct ones, all are sorted and made
+ * distinct.
  */
 typedef struct UnionState
 {

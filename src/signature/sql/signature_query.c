@@ -2,9 +2,9 @@
  * signature_query.c
  *		signature_query: a signature with a measure and a threshold.
  *
- * An index operator has one right operand, but near_duplicate() has three arguments
- * beside the column.  The planner support function packs these into one value; users
- * see it in EXPLAIN only.
+ * An index operator has one right operand, but near_duplicate() has three
+ * arguments beside the column.  The planner support function packs these into
+ * one value; users see it in EXPLAIN only.
  *
  * Text form: the threshold, the measure, the signature, with single spaces:
  * 0.8 jaccard shingles[k=3]{...}
@@ -77,9 +77,9 @@ signature_matches(PG_FUNCTION_ARGS)
 }
 
 /*
- * Return whether each query meets the condition of the other.  An exclusion constraint
- * needs an operator that commutes and has no third operand: both operands have a
- * threshold.
+ * Return whether each query meets the condition of the other.  An exclusion
+ * constraint needs an operator that commutes and has no third operand: both
+ * operands have a threshold.
  */
 PG_FUNCTION_INFO_V1(signature_queries_match);
 Datum
@@ -87,7 +87,8 @@ signature_queries_match(PG_FUNCTION_ARGS)
 {
 	SignatureQuery *a = PG_GETARG_SIGNATURE_QUERY(0);
 	SignatureQuery *b = PG_GETARG_SIGNATURE_QUERY(1);
-	bool		same = a->threshold == b->threshold && a->measure == b->measure &&
+	bool		same = a->threshold == b->threshold &&
+	a->measure == b->measure &&
 	measure_commute(a->measure) == a->measure;
 
 	PG_RETURN_BOOL(signatures_near(&a->signature, &b->signature,
@@ -112,7 +113,8 @@ PG_FUNCTION_INFO_V1(signature_query_in);
 Datum
 signature_query_in(PG_FUNCTION_ARGS)
 {
-	Input		in = {PG_GETARG_CSTRING(0), "signature_query", fcinfo->context};
+	Input		in = {PG_GETARG_CSTRING(0), "signature_query",
+	fcinfo->context};
 	const char *rule = NULL;
 	const char *name;
 	double		threshold;
@@ -124,7 +126,8 @@ signature_query_in(PG_FUNCTION_ARGS)
 	name = input_decimal_end(in.at);
 	threshold = strtod(in.at, NULL);
 	if (name == in.at)
-		rule = "It does not begin with a threshold greater than 0 and at most 1.";
+		rule =
+			"It does not begin with a threshold greater than 0 and at most 1.";
 	name += strspn(name, " ");
 	len = strcspn(name, " ");
 	if (rule == NULL && !measure_by_name(name, len, &measure))
@@ -207,15 +210,16 @@ signature_query_send(PG_FUNCTION_ARGS)
 /*
  * A signature with subscripts, by which a plan packs a signature_query
  *
- * An index condition needs the signature on its other side, the measure and the
- * threshold as one value while the plan runs.  A function could pack them, but it would
- * need the rights of the role that runs the query, which may read a view without rights
- * on objects inside it.  Subscripting needs no rights: it belongs to the type.  So the
- * planner writes signature[measure][threshold], or signature[measure] for the threshold
- * of neardup.threshold, which users cannot write.
+ * An index condition needs the signature on its other side, the measure and
+ * the threshold as one value while the plan runs.  A function could pack them,
+ * but it would need the rights of the role that runs the query, which may read
+ * a view without rights on objects inside it.  Subscripting needs no rights:
+ * it belongs to the type.  So the planner writes
+ * signature[measure][threshold], or signature[measure] for the threshold of
+ * neardup.threshold, which users cannot write.
  *
- * Nothing is checked here: the condition itself refuses an invalid threshold when it
- * compares a row.
+ * Nothing is checked here: the condition itself refuses an invalid threshold
+ * when it compares a row.
  */
 
 PG_FUNCTION_INFO_V1(signature_subscript);
@@ -264,12 +268,14 @@ static void
 fetch(ExprState *state, ExprEvalStep *op, ExprContext *econtext)
 {
 	SubscriptingRefState *ref = op->d.sbsref.state;
-	Measure		measure = measure_require(DatumGetTextPP(ref->upperindex[SUBSCRIPT_MEASURE]));
+	Measure		measure =
+	measure_require(DatumGetTextPP(ref->upperindex[SUBSCRIPT_MEASURE]));
 	double		threshold = ref->numupper == SUBSCRIPT_COUNT ?
 	DatumGetFloat8(ref->upperindex[SUBSCRIPT_THRESHOLD]) :
 	neardup_threshold;
-	SignatureQuery *query = signature_query_make(DatumGetSignature(*op->resvalue),
-												 threshold, measure);
+	SignatureQuery *query =
+	signature_query_make(DatumGetSignature(*op->resvalue),
+						 threshold, measure);
 
 	*op->resvalue = PointerGetDatum(query);
 }

@@ -29,18 +29,19 @@ StaticAssertDecl(offsetof(SignatureQuery, signature) == 16,
 	DatumGetSignatureQuery(PG_GETARG_DATUM(n))
 
 /*
- * Make a query for rows whose measure with sig is at least the threshold, which must be
- * valid, in the current memory context.
+ * Make a query for rows whose measure with sig is at least the threshold,
+ * which must be valid, in the current memory context.
  */
 extern SignatureQuery *signature_query_make(const Signature *sig,
 											double threshold,
 											Measure measure);
 
 /*
- * The collation of %%(signature, signature_query) in an index condition that the
- * planner has made; elsewhere it has none, or that of ScanKeyInit().  The executor also
- * checks the original condition, in its turn among the others.  So the index condition
- * accepts every row that the index finds, and raises no error.
+ * The collation of %%(signature, signature_query) in an index condition that
+ * the planner has made; elsewhere it has none, or that of ScanKeyInit().  The
+ * executor also checks the original condition, in its turn among the others.
+ * So the index condition accepts every row that the index finds, and raises no
+ * error.
  */
 #define INDEX_CONDITION_COLLATION	DEFAULT_COLLATION_OID
 
@@ -57,8 +58,8 @@ extern Datum signature_query_new(PG_FUNCTION_ARGS);
 
 /*
  * Return the expression that packs a query: signature[measure][threshold], or
- * signature[measure], which takes the threshold from the setting when it is evaluated.
- * querytype is the OID of signature_query.
+ * signature[measure], which takes the threshold from the setting when it is
+ * evaluated.  querytype is the OID of signature_query.
  */
 extern Expr *signature_subscripted(Expr *signature, Measure measure,
 								   Expr *threshold, Oid querytype);

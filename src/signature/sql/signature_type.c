@@ -37,14 +37,18 @@
  * minhash(128)[english stop k=3]#57{8e,01,d3...}
  * weighted{0000000000000007:0.5,000000000000002a:2}
  *
- * A method with parameters has them in parentheses after its name.  A method that keeps
- * less than the set has # and the number of the document's features before the values.
- * Weights of a vector are decimal numbers, the shortest that read back as the same
- * float4.  Input in either form is checked field by field: a signature is user input,
- * and all other code relies on its being valid.
+ * A method with parameters has them in parentheses after its name.  A method
+ * that keeps less than the set has # and the number of the document's features
+ * before the values.  Weights of a vector are decimal numbers, the shortest
+ * that read back as the same float4.  Input in either form is checked field by
+ * field: a signature is user input, and all other code relies on its being
+ * valid.
  */
 
-/* Each check returns NULL, or the rule that the signature breaks, as a sentence. */
+/*
+ * Each check returns NULL, or the rule that the signature breaks, as a
+ * sentence.
+ */
 
 static const char *
 check_spec(const SignatureSpec *spec)
@@ -110,8 +114,8 @@ check_values(const Signature *sig)
 /* Reading the text form */
 
 /*
- * Refuse input that does not begin with the name of a method: most likely a text in
- * place of its signature.
+ * Refuse input that does not begin with the name of a method: most likely a
+ * text in place of its signature.
  */
 static bool
 no_method(Input *in)
@@ -173,7 +177,8 @@ pass_over(const char **str, const char *word)
 static bool
 read_config(Input *in, const char *analysis, SignatureSpec *spec)
 {
-	static const char rule[] = "The analysis does not read config=HASH k=NUMBER.";
+	static const char rule[] =
+	"The analysis does not read config=HASH k=NUMBER.";
 	uint32		k = 0;
 
 	spec->unit = UNIT_WORD;
@@ -245,7 +250,8 @@ read_weight(Input *in, float4 *weight)
 {
 	const char *end;
 
-	if (!input_char(in, ':', "There is no colon between a feature and its weight."))
+	if (!input_char(in, ':',
+					"There is no colon between a feature and its weight."))
 		return false;
 	input_skip_space(in);
 	end = input_decimal_end(in->at);
@@ -257,8 +263,8 @@ read_weight(Input *in, float4 *weight)
 }
 
 /*
- * Read all values, in braces, to the end of the input.  Weights are first stored after
- * room for `capacity` features.
+ * Read all values, in braces, to the end of the input.  Weights are first
+ * stored after room for `capacity` features.
  */
 static bool
 read_values(Input *in, Signature *sig, size_t capacity, size_t *n)
@@ -277,10 +283,12 @@ read_values(Input *in, Signature *sig, size_t capacity, size_t *n)
 		CHECK_EVERY(*n);
 		if (*in->at == '\0')
 			return input_bad(in, "The closing brace is missing.");
-		if (*n > 0 && !input_char(in, ',', "There is no comma between two values."))
+		if (*n > 0 &&
+			!input_char(in, ',', "There is no comma between two values."))
 			return false;
 		Assert(*n < capacity);
-		if (!input_hex(in, width / 4, "A value does not have as many hexadecimal digits as its method's values have.",
+		if (!input_hex(in, width / 4,
+					   "A value does not have as many hexadecimal digits as its method's values have.",
 					   &value) ||
 			(weighted && !read_weight(in, &weights[*n])))
 			return false;
@@ -315,7 +323,8 @@ signature_parse(const char *str, Node *escontext)
 		return NULL;
 	exact = method_info(spec.method)->exact;
 	if (!exact &&
-		(!input_char(&in, '#', "The number of features, after #, is missing.") ||
+		(!input_char(&in, '#',
+					 "The number of features, after #, is missing.") ||
 		 !input_number(&in, PG_UINT32_MAX, &nfeatures)))
 		return NULL;
 
@@ -397,8 +406,8 @@ signature_out(PG_FUNCTION_ARGS)
 }
 
 /*
- * The portable bytes, little-endian, are "the bytes of a signature" for send, the cast
- * to bytea, hashing and doc/storage.md.
+ * The portable bytes, little-endian, are "the bytes of a signature" for send,
+ * the cast to bytea, hashing and doc/storage.md.
  */
 
 static void
@@ -518,8 +527,8 @@ signature_to_array(PG_FUNCTION_ARGS)
 /* Description of a signature in words */
 
 /*
- * Append the name of the text-search configuration whose hash a spec has, if this
- * database has it.
+ * Append the name of the text-search configuration whose hash a spec has, if
+ * this database has it.
  */
 static void
 append_config(const SignatureSpec *spec, StringInfo out)
@@ -584,9 +593,10 @@ signature_describe(PG_FUNCTION_ARGS)
 /*
  * Order and hash of signatures
  *
- * Equality and order are total and never raise errors: they compare the spec, then the
- * values as numbers, so GROUP BY, DISTINCT, merge joins and unique indexes work on any
- * mixture of specs.  Order and hash do not depend on the byte order of the machine.
+ * Equality and order are total and never raise errors: they compare the spec,
+ * then the values as numbers, so GROUP BY, DISTINCT, merge joins and unique
+ * indexes work on any mixture of specs.  Order and hash do not depend on the
+ * byte order of the machine.
  */
 
 /* Order */
@@ -630,7 +640,10 @@ compare_weights(const Signature *a, const Signature *b, uint64 n)
 	return 0;
 }
 
-/* Return a negative number, 0 or a positive one if a sorts before, with or after b. */
+/*
+ * Return a negative number, 0 or a positive one if a sorts before, with or
+ * after b.
+ */
 static int
 signature_compare(const Signature *a, const Signature *b)
 {
@@ -672,8 +685,8 @@ compare_args(FunctionCallInfo fcinfo)
 }
 
 /*
- * Return whether two arguments have the same bytes; signatures of different length are
- * not detoasted.
+ * Return whether two arguments have the same bytes; signatures of different
+ * length are not detoasted.
  */
 static bool
 equal_args(FunctionCallInfo fcinfo)
@@ -718,8 +731,8 @@ signature_cmp(PG_FUNCTION_ARGS)
 }
 
 /*
- * Return XXH3 of the portable bytes with a seed.  It never changes, as hash partitions
- * rely on it.
+ * Return XXH3 of the portable bytes with a seed.  It never changes, as hash
+ * partitions rely on it.
  */
 static uint64
 hash_signature(Datum datum, uint64 seed)
@@ -729,7 +742,8 @@ hash_signature(Datum datum, uint64 seed)
 #ifdef WORDS_BIGENDIAN
 	bytea	   *bytes = signature_to_bytes(sig);
 
-	hash = XXH3_64bits_withSeed(VARDATA(bytes), VARSIZE(bytes) - VARHDRSZ, seed);
+	hash = XXH3_64bits_withSeed(VARDATA(bytes), VARSIZE(bytes) - VARHDRSZ,
+								seed);
 	pfree(bytes);
 #else
 	hash = XXH3_64bits_withSeed(&sig->spec, VARSIZE(sig) - VARHDRSZ, seed);
