@@ -94,6 +94,7 @@ OBJS = \
 	src/join/engine/disk_search.o \
 	src/join/engine/engine.o \
 	src/join/engine/feature_counts.o \
+	src/join/engine/inverted_index.o \
 	src/join/engine/join_state.o \
 	src/join/engine/set_table.o \
 	src/join/engine/rows.o \

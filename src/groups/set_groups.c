@@ -406,7 +406,7 @@ prepare_sets(SetGroups *groups)
 	if (groups->spilled)
 		create_file(&prepared);
 	/* keys depend on whether the index grows */
-	search->index.growing = true;
+	search->index.mode = INDEX_GROWING;
 	rewind_sets(groups);
 	while ((set = next_set(groups, ALL_SETS)) != NULL)
 	{
@@ -440,9 +440,9 @@ begin_index(SetGroups *groups)
 	if (search->index.buckets != NULL)
 		inverted_index_free(&search->index);
 	arena_reset(&groups->indexed);
-	inverted_index_create_growing(&search->index,
-								  Min(groups->npostings, index_memory(groups) / (8 * sizeof(Posting))),
-								  groups->algorithm->ordered ? search->counters.used : groups->npostings);
+	growing_index_create(&search->index,
+						 Min(groups->npostings, index_memory(groups) / (8 * sizeof(Posting))),
+						 groups->algorithm->ordered ? search->counters.used : groups->npostings);
 	search->components = NULL;
 	search->run_ends = NULL;
 }
@@ -452,7 +452,7 @@ static bool
 has_room(SetGroups *groups, const JoinSet *set)
 {
 	const InvertedIndex *index = &groups->search.index;
-	size_t		bytes = inverted_index_bytes_with(index, set->nkeys) +
+	size_t		bytes = growing_index_bytes_with(index, set->nkeys) +
 	groups->indexed.bytes + groups->values.bytes +
 	groups->max_sets * sizeof(JoinSet) + groups->max_members * sizeof(JoinSet);
 
@@ -487,8 +487,6 @@ index_set(SetGroups *groups, const JoinSet *set)
 	uint32		number = index->nadded;
 	uint32		n = algorithm->indexed_keys(search, set);
 	JoinSet    *member;
-	Posting		small;
-	uint64		second;
 
 	if (number == groups->max_members)
 		groups->members = growing_reserve(groups->members, &groups->max_members,
@@ -496,14 +494,8 @@ index_set(SetGroups *groups, const JoinSet *set)
 	member = &groups->members[number];
 	*member = *set;
 	search->sets = groups->members;
-	inverted_index_grow_for(index, set->size);
-	if (algorithm->add != NULL)
-		algorithm->add(search, member, n);
-	else if (n > 0 && algorithm->bitmaps != NULL &&
-			 algorithm->bitmaps(search, member, &small, &second))
-		inverted_index_add_bitmap(index, member->keys, n, &small, second);
-	else
-		inverted_index_add(index, member->keys, n, set->size - set->nvalues);
+	growing_index_reserve(index, set->size);
+	search_add(search, algorithm, member, n);
 	Assert(index->nadded == number + 1);
 }
 
@@ -513,11 +505,11 @@ probe(SetGroups *groups, const JoinSet *set)
 {
 	InvertedIndex *index = &groups->search.index;
 
-	Assert(index->growing);
+	Assert(index->mode == INDEX_GROWING);
 	index->limit = index->nadded;
 	index->ncandidates = 0;
 	if (index->nadded > 0)
-		groups->algorithm->probe(&groups->search, set, 3);
+		groups->algorithm->probe[INDEX_GROWING] (&groups->search, set, 3);
 }
 
 /* Greedy, and the first pass of both rules */

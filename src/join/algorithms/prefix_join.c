@@ -127,18 +127,10 @@ prefix_count(JoinSearch *search, const PrefixProbe *probe, uint32 i,
 		CHECK_EVERY(end - posting);
 		if (posting->key != key)
 			continue;
-		if (search->components != NULL &&
-			search_component(search, posting->set) == search->component)
-		{
-			posting = search_pass_own(search, posting, end) - 1;
-			continue;
-		}
 		if (posting->set >= search->index.limit)
 			break;
 		if (INDEXED_SIZE(&search->index, posting->set) > probe->matches->most)
 		{
-			if (search->index.growing)
-				continue;
 			search->stats.removed_size += end - posting;
 			break;
 		}
@@ -202,7 +194,6 @@ prefix_probe_begin(JoinSearch *search, const JoinSet *set, uint32 sides, PrefixP
 	probe->filter = NULL;
 	probe->nkeys = prefix <= dropped ? 0 : Min(prefix - dropped, set->nkeys);
 	probe->matches = search_match_sizes(search, set->size);
-	inverted_index_begin_at(&search->index, probe->matches->least);
 	for (uint32 i = 0; i < probe->nkeys; i++)
 		__builtin_prefetch(inverted_index_bucket(&search->index, set->keys[i]));
 }
@@ -486,55 +477,43 @@ compare_bitmaps_chosen(JoinSearch *search, BitmapProbe *probe,
 	return compare_bitmaps(search, probe, posting, end);
 }
 
-/* Read postings of token number i in a growing index, which has no order of size. */
-static void
-probe_mixed(JoinSearch *search, PrefixProbe *probe, BitmapProbe *bitmaps, uint32 i,
-			const Posting *posting, const Posting *end)
+/* Begin a probe of a set; false if it has no keys. */
+static bool
+begin_probe(JoinSearch *search, const JoinSet *set, uint32 sides, PrefixProbe *probe,
+			BitmapProbe *bitmaps)
 {
-	while ((posting = search_pass_own(search, posting, end)) < end)
-	{
-		const Posting *next = posting + 1;
-
-		CHECK_EVERY(end - posting);
-		if (posting_is_small(posting))
-			compare_bitmaps_chosen(search, bitmaps, posting, next);
-		else
-			prefix_count(search, probe, i, posting, next);
-		posting = next;
-	}
+	prefix_probe_begin(search, set, sides, probe);
+	if (probe->nkeys == 0)
+		return false;
+	bitmaps->set = set;
+	bitmaps->bitmap = bitmap_folded(set);
+	bitmaps->has_second = false;
+	bitmaps->dropped = set->size - set->nvalues;
+	bitmaps->sides = sides;
+	bitmaps->differ = differ_from(search, probe);
+	return true;
 }
 
-/* Algorithm.probe */
-static void
-prefix_join_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
+/* Algorithm.probe: sets are in the order of their sizes. */
+static pg_attribute_always_inline void
+probe_ordered(JoinSearch *search, const JoinSet *set, uint32 sides, IndexMode mode)
 {
 	PrefixProbe probe;
 	BitmapProbe bitmaps;
 
-	prefix_probe_begin(search, set, sides, &probe);
-	if (probe.nkeys == 0)
+	if (!begin_probe(search, set, sides, &probe, &bitmaps))
 		return;
-	bitmaps.set = set;
-	bitmaps.bitmap = bitmap_folded(set);
-	bitmaps.has_second = false;
-	bitmaps.dropped = set->size - set->nvalues;
-	bitmaps.sides = sides;
-	bitmaps.differ = differ_from(search, &probe);
+	inverted_index_begin_at(&search->index, mode, probe.matches->least);
 	for (uint32 i = 0; i < probe.nkeys; i++)
 	{
 		const Posting *end;
-		const Posting *posting = prefix_postings(search, &probe, i, &end);
+		const Posting *posting = prefix_postings(search, mode, &probe, i, &end);
 
 		CHECK_FOR_INTERRUPTS();
-		if (search->index.growing)
-		{
-			probe_mixed(search, &probe, &bitmaps, i, posting, end);
-			continue;
-		}
 		/* most lists are short, and many empty */
 		if (posting < end && posting_is_small(posting))
 		{
-			if (search->index.shared)
+			if (mode == INDEX_SHARED)
 				end = inverted_index_from(posting, end, search->index.limit);
 			posting = compare_bitmaps_chosen(search, &bitmaps, posting, end);
 		}
@@ -544,17 +523,51 @@ prefix_join_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
 	prefix_gather(search, &probe);
 }
 
+DEFINE_PROBE(probe_ordered, announced, INDEX_ANNOUNCED);
+DEFINE_PROBE(probe_ordered, shared, INDEX_SHARED);
+
+/* Algorithm.probe: sets are in any order, and those of the own component are passed. */
+static void
+probe_growing(JoinSearch *search, const JoinSet *set, uint32 sides)
+{
+	PrefixProbe probe;
+	BitmapProbe bitmaps;
+
+	if (!begin_probe(search, set, sides, &probe, &bitmaps))
+		return;
+	for (uint32 i = 0; i < probe.nkeys; i++)
+	{
+		const Posting *end;
+		const Posting *posting = prefix_postings(search, INDEX_GROWING, &probe, i, &end);
+
+		CHECK_FOR_INTERRUPTS();
+		for (; (posting = search_pass_own(search, posting, end)) < end; posting++)
+		{
+			CHECK_EVERY(end - posting);
+			if (posting_is_small(posting))
+				compare_bitmaps_chosen(search, &bitmaps, posting, posting + 1);
+			else if (posting->key == set->keys[i] &&
+					 INDEXED_SIZE(&search->index, posting->set) <= probe.matches->most)
+				accumulate(search, &probe, posting, i, set->nvalues - i - 1);
+		}
+	}
+	prefix_gather(search, &probe);
+}
+
 const Algorithm prefix_join = {
 	.name = "prefixes",
 	.ordered = true,
 	.sized = true,
-	.index_sharable = true,
 	.max_indexed = prefix_most_indexed,
 	.max_keys = prefix_most_keys,
 	.prepare = prefix_prepare,
 	.indexed_keys = prefix_indexed_keys,
 	.bitmaps = prefix_join_bitmaps,
-	.probe = prefix_join_probe,
+	.probe = {
+		[INDEX_ANNOUNCED] = probe_ordered_announced,
+		[INDEX_GROWING] = probe_growing,
+		[INDEX_SHARED] = probe_ordered_shared,
+	},
 	.announce = sets_announce,
 	.may_have_match = sets_may_have_match,
 	.verify = sets_verify,

@@ -27,34 +27,25 @@ typedef struct PrefixProbe
 	const MatchSizes *matches;
 } PrefixProbe;
 
+/* Begin to probe; in a growing index no set is too small. */
 extern void prefix_probe_begin(JoinSearch *search, const JoinSet *set,
 							   uint32 sides, PrefixProbe *probe);
 
 /* The posting list of the probe's token number i, without sets that are too small. */
-static inline const Posting *
-prefix_postings(JoinSearch *search, const PrefixProbe *probe, uint32 i, const Posting **end)
+static pg_attribute_always_inline const Posting *
+prefix_postings(JoinSearch *search, IndexMode mode, const PrefixProbe *probe, uint32 i,
+				const Posting **end)
 {
 	InvertedIndex *index = &search->index;
-	uint64		key = probe->set->keys[i];
-	Bucket	   *bucket;
-	const Posting *posting;
+	bool		own = mode == INDEX_SHARED && i < index->shared.own;
+	const Posting *posting = inverted_index_postings(index, mode, probe->set->keys[i], own, end,
+													 &search->stats.removed_size);
 
-	if (index->shared)
-	{
-		posting = inverted_index_matches(index, key, i < index->own, end);
-		search->stats.visited += *end - posting;
-		return posting;
-	}
-	bucket = inverted_index_bucket(index, key);
-	*end = index->postings;
-	if ((bucket->tags & inverted_index_tag(index, key)) == 0)
-		return *end;
-	posting = inverted_index_list(index, bucket, end, &search->stats.removed_size);
 	search->stats.visited += *end - posting;
 	return posting;
 }
 
-/* Count token number i for the sets of these postings. */
+/* Count token number i for the sets of these postings, which are in order of size. */
 extern void prefix_count(JoinSearch *search, const PrefixProbe *probe, uint32 i,
 						 const Posting *posting, const Posting *end);
 

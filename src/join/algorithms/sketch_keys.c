@@ -222,20 +222,20 @@ keyed_indexed_keys(JoinSearch *search, const JoinSet *set)
 }
 
 /* Count the sets that have a key. */
-static void
-count_key(JoinSearch *search, uint64 key, uint32 sides)
+static pg_attribute_always_inline void
+count_key(JoinSearch *search, uint64 key, uint32 sides, IndexMode mode)
 {
 	InvertedIndex *index = &search->index;
-	const Bucket *bucket = inverted_index_bucket(index, key);
-	const Posting *posting = &index->postings[bucket->start];
-	const Posting *end = posting + bucket->n;
+	const Posting *end;
+	const Posting *posting = inverted_index_postings(index, mode, key, false, &end,
+													 &search->stats.removed_size);
 
-	if (index->shared)
-		posting = inverted_index_matches(index, key, false, &end);
 	search->stats.visited += end - posting;
-	for (; (posting = search_pass_own(search, posting, end)) < end; posting++)
+	for (; posting < end; posting++)
 	{
 		CHECK_EVERY(end - posting);
+		if (mode == INDEX_GROWING && (posting = search_pass_own(search, posting, end)) == end)
+			break;
 		if (posting->set >= index->limit)
 			break;
 		if (posting->key != key || (INDEXED_SIDES(index, posting->set) & sides) == 0)
@@ -297,8 +297,9 @@ takes_few(JoinSearch *search, uint32 sides)
 	return true;
 }
 
-static void
-keyed_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
+/* Algorithm.probe */
+static pg_attribute_always_inline void
+keyed_probe(JoinSearch *search, const JoinSet *set, uint32 sides, IndexMode mode)
 {
 	InvertedIndex *index = &search->index;
 	KeyList    *list = last_keys(search);
@@ -323,7 +324,7 @@ keyed_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
 	for (size_t i = 0; i < list->n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		count_key(search, list->keys[i], sides);
+		count_key(search, list->keys[i], sides, mode);
 	}
 	for (uint32 i = 0; i < index->ncandidates; i++)
 	{
@@ -336,6 +337,10 @@ keyed_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
 	}
 	index->ncandidates = left;
 }
+
+DEFINE_PROBE(keyed_probe, announced, INDEX_ANNOUNCED);
+DEFINE_PROBE(keyed_probe, growing, INDEX_GROWING);
+DEFINE_PROBE(keyed_probe, shared, INDEX_SHARED);
 
 static bool
 keyed_verify(JoinSearch *search, const JoinSet *indexed, const JoinSet *probing)
@@ -353,13 +358,16 @@ keyed_reflexive(JoinSearch *search, const JoinSet *set)
 
 const Algorithm sketch_keys = {
 	.name = "candidate keys",
-	.index_sharable = true,
 	.symmetric = true,
 	.max_indexed = keyed_most,
 	.max_keys = keyed_most,
 	.prepare = keyed_prepare,
 	.indexed_keys = keyed_indexed_keys,
-	.probe = keyed_probe,
+	.probe = {
+		[INDEX_ANNOUNCED] = keyed_probe_announced,
+		[INDEX_GROWING] = keyed_probe_growing,
+		[INDEX_SHARED] = keyed_probe_shared,
+	},
 	.announce = keyed_announce,
 	.may_have_match = keyed_may_have_match,
 	.end_chunk = keyed_end_chunk,

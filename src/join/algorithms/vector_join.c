@@ -178,16 +178,16 @@ vectorjoin_indexed_keys(JoinSearch *search, const JoinSet *set)
 	return prepared_vector(set).indexed;
 }
 
-/* Algorithm.add: a posting has the weight in place of the position. */
-void
-vectorjoin_add(JoinSearch *search, const JoinSet *set, uint32 n)
+/* Add the n first keys of a vector to the index, with weights in place of positions. */
+static pg_attribute_always_inline void
+add_weights(InvertedIndex *index, IndexMode mode, const JoinSet *set, uint32 n)
 {
 	PreparedVector prepared = prepared_vector(set);
-	InvertedIndex *index = &search->index;
 
+	Assert(n <= prepared.n);
 	for (uint32 i = 0; i < n; i++)
 	{
-		Posting    *posting = inverted_index_put(index, set->keys[i]);
+		Posting    *posting = inverted_index_put(index, mode, set->keys[i]);
 
 		CHECK_EVERY(i);
 		posting->key = set->keys[i];
@@ -197,31 +197,47 @@ vectorjoin_add(JoinSearch *search, const JoinSet *set, uint32 n)
 	index->nadded++;
 }
 
+/* Algorithm.add */
+void
+vectorjoin_add(JoinSearch *search, const JoinSet *set, uint32 n)
+{
+	if (search->index.mode == INDEX_GROWING)
+		add_weights(&search->index, INDEX_GROWING, set, n);
+	else
+		add_weights(&search->index, INDEX_ANNOUNCED, set, n);
+}
+
 /*
  * Add up the shared parts of indexed vectors, without those that are too small; only the first
- * `fresh` features add new candidates.
+ * `fresh` features add new candidates.  `smaller`: a shared part is the smaller weight, otherwise
+ * the product of the weights.
  */
 static pg_attribute_always_inline void
-add_shared(JoinSearch *search, const JoinSet *set, uint32 sides, uint32 fresh, bool smaller)
+add_shared(JoinSearch *search, IndexMode mode, const JoinSet *set, uint32 sides, uint32 fresh,
+		   bool smaller)
 {
 	PreparedVector prepared = prepared_vector(set);
 	InvertedIndex *index = &search->index;
 
 	for (uint32 i = 0; i < prepared.n; i++)
 	{
-		Bucket	   *bucket = inverted_index_bucket(index, set->keys[i]);
 		const Posting *end;
-		const Posting *posting = inverted_index_list(index, bucket, &end,
-													 &search->stats.removed_size);
+		const Posting *posting = inverted_index_postings(index, mode, set->keys[i], false, &end,
+														 &search->stats.removed_size);
 
 		CHECK_FOR_INTERRUPTS();
 		search->stats.visited += end - posting;
-		for (; (posting = search_pass_own(search, posting, end)) < end; posting++)
+		for (; posting < end; posting++)
 		{
-			double	   *sum = shared_sum(index, posting->set);
-			float		weight = posting->payload.weight;
+			double	   *sum;
+			float		weight;
 
 			CHECK_EVERY(end - posting);
+			if (mode == INDEX_GROWING &&
+				(posting = search_pass_own(search, posting, end)) == end)
+				break;
+			sum = shared_sum(index, posting->set);
+			weight = posting->payload.weight;
 			if (posting->key != set->keys[i] ||
 				(INDEXED_SIDES(index, posting->set) & sides) == 0 ||
 				(*sum == 0 && i >= fresh))
@@ -239,13 +255,7 @@ add_shared(JoinSearch *search, const JoinSet *set, uint32 sides, uint32 fresh, b
 void
 vectorjoin_add_products(JoinSearch *search, const JoinSet *set, uint32 sides, uint32 fresh)
 {
-	add_shared(search, set, sides, fresh, false);
-}
-
-void
-vectorjoin_add_minima(JoinSearch *search, const JoinSet *set, uint32 sides, uint32 fresh)
-{
-	add_shared(search, set, sides, fresh, true);
+	add_shared(search, INDEX_ANNOUNCED, set, sides, fresh, false);
 }
 
 void
@@ -335,15 +345,16 @@ may_resemble(JoinSearch *search, const JoinSet *set, uint32 n,
 	return shared + Min(tail, other.length) >= t / (1 + t) * sums * VECTOR_ROUNDING;
 }
 
-static void
-probe_prefix(JoinSearch *search, const JoinSet *set, uint32 sides)
+/* Algorithm.probe */
+static pg_attribute_always_inline void
+probe_prefix(JoinSearch *search, const JoinSet *set, uint32 sides, IndexMode mode)
 {
 	InvertedIndex *index = &search->index;
 	PreparedVector prepared = prepared_vector(set);
 	uint32		left = 0;
 
 	vectorjoin_tails(search, &prepared);
-	vectorjoin_add_minima(search, set, sides, prepared.fresh);
+	add_shared(search, mode, set, sides, prepared.fresh, true);
 	for (uint32 i = 0; i < index->ncandidates; i++)
 	{
 		uint32		candidate = index->candidates[i];
@@ -358,6 +369,9 @@ probe_prefix(JoinSearch *search, const JoinSet *set, uint32 sides)
 	}
 	index->ncandidates = left;
 }
+
+DEFINE_PROBE(probe_prefix, announced, INDEX_ANNOUNCED);
+DEFINE_PROBE(probe_prefix, growing, INDEX_GROWING);
 
 /* Algorithm.verify: by all features, as similarity() does. */
 static bool
@@ -380,7 +394,10 @@ const Algorithm resemblance_join = {
 	.prepare = prepare_prefix,
 	.indexed_keys = vectorjoin_indexed_keys,
 	.add = vectorjoin_add,
-	.probe = probe_prefix,
+	.probe = {
+		[INDEX_ANNOUNCED] = probe_prefix_announced,
+		[INDEX_GROWING] = probe_prefix_growing,
+	},
 	.announce = vectorjoin_announce,
 	.may_have_match = vectorjoin_may_have_match,
 	.verify = verify_resemblance,
@@ -487,7 +504,7 @@ cosine_prepare(JoinSearch *search, JoinSet *set, bool indexed, bool probing)
 {
 	uint32		n = vectorjoin_order(search, set);
 	VectorJoin *all = search->state;
-	float		most = search->index.growing ? FLT_MAX :
+	float		most = search->index.mode == INDEX_GROWING ? FLT_MAX :
 	greatest_to_come(search, joined_nfeatures(set->size));
 
 	vectorjoin_prepare(search, set, n,
@@ -535,8 +552,9 @@ most_unindexed(const VectorJoin *all, const JoinSet *set,
 			   vectorjoin_tail_behind(all, set, prepared->n, indexed, &other));
 }
 
-static void
-cosine_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
+/* Algorithm.probe */
+static pg_attribute_always_inline void
+cosine_probe(JoinSearch *search, const JoinSet *set, uint32 sides, IndexMode mode)
 {
 	InvertedIndex *index = &search->index;
 	PreparedVector prepared = prepared_vector(set);
@@ -544,8 +562,8 @@ cosine_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
 	uint32		left = 0;
 
 	vectorjoin_tails(search, &prepared);
-	inverted_index_begin_at(index, least_match(search, set));
-	vectorjoin_add_products(search, set, sides, prepared.fresh);
+	inverted_index_begin_at(index, mode, least_match(search, set));
+	add_shared(search, mode, set, sides, prepared.fresh, false);
 	for (uint32 i = 0; i < index->ncandidates; i++)
 	{
 		uint32		candidate = index->candidates[i];
@@ -562,6 +580,9 @@ cosine_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
 	}
 	index->ncandidates = left;
 }
+
+DEFINE_PROBE(cosine_probe, announced, INDEX_ANNOUNCED);
+DEFINE_PROBE(cosine_probe, growing, INDEX_GROWING);
 
 bool
 cosine_verify(JoinSearch *search, const JoinSet *indexed, const JoinSet *probing)
@@ -585,7 +606,10 @@ const Algorithm cosine_join = {
 	.prepare = cosine_prepare,
 	.indexed_keys = vectorjoin_indexed_keys,
 	.add = vectorjoin_add,
-	.probe = cosine_probe,
+	.probe = {
+		[INDEX_ANNOUNCED] = cosine_probe_announced,
+		[INDEX_GROWING] = cosine_probe_growing,
+	},
 	.announce = vectorjoin_announce,
 	.may_have_match = vectorjoin_may_have_match,
 	.verify = cosine_verify,

@@ -138,14 +138,12 @@ extern bool vectorjoin_may_have_match(JoinSearch *search, const FeatureFilter *f
 									  bool indexed);
 
 /*
- * Make candidates of the indexed vectors that share one of the first `fresh` features, without
- * those that are too small (see inverted_index_begin_at()), and add up the products of the weights of
- * shared features, or the smaller weights.
+ * Make candidates of the vectors of an announced index that share one of the first `fresh`
+ * features, without those that are too small (see inverted_index_begin_at()), and add up the
+ * products of the weights of shared features.
  */
 extern void vectorjoin_add_products(JoinSearch *search, const JoinSet *set,
 									uint32 sides, uint32 fresh);
-extern void vectorjoin_add_minima(JoinSearch *search, const JoinSet *set,
-								  uint32 sides, uint32 fresh);
 
 /*
  * The lengths of a probing vector from each of its tokens on; and its length, of n tokens, from

@@ -178,17 +178,19 @@ suffixes_pass(JoinSearch *search, const JoinSet *x, const Posting *posting, uint
 }
 
 /* Count the tokens that each indexed set shares with the prefix. */
-static void
-probe_prefix(JoinSearch *search, const JoinSet *set, uint32 sides, FirstTokenFilter filter)
+static pg_attribute_always_inline void
+probe_prefix(JoinSearch *search, const JoinSet *set, uint32 sides, IndexMode mode,
+			 FirstTokenFilter filter)
 {
 	PrefixProbe probe;
 
 	prefix_probe_begin(search, set, sides, &probe);
+	inverted_index_begin_at(&search->index, mode, probe.matches->least);
 	probe.filter = filter;
 	for (uint32 i = 0; i < probe.nkeys; i++)
 	{
 		const Posting *end;
-		const Posting *posting = prefix_postings(search, &probe, i, &end);
+		const Posting *posting = prefix_postings(search, mode, &probe, i, &end);
 
 		CHECK_FOR_INTERRUPTS();
 		prefix_count(search, &probe, i, posting, end);
@@ -196,35 +198,45 @@ probe_prefix(JoinSearch *search, const JoinSet *set, uint32 sides, FirstTokenFil
 	prefix_gather(search, &probe);
 }
 
-static void
-ppjoin_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
+static pg_attribute_always_inline void
+ppjoin_probe(JoinSearch *search, const JoinSet *set, uint32 sides, IndexMode mode)
 {
-	probe_prefix(search, set, sides, NULL);
+	probe_prefix(search, set, sides, mode, NULL);
 }
 
-static void
-ppjoin_plus_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
+DEFINE_PROBE(ppjoin_probe, announced, INDEX_ANNOUNCED);
+DEFINE_PROBE(ppjoin_probe, shared, INDEX_SHARED);
+
+static pg_attribute_always_inline void
+ppjoin_plus_probe(JoinSearch *search, const JoinSet *set, uint32 sides, IndexMode mode)
 {
-	probe_prefix(search, set, sides, suffixes_pass);
+	probe_prefix(search, set, sides, mode, suffixes_pass);
 }
+
+DEFINE_PROBE(ppjoin_plus_probe, announced, INDEX_ANNOUNCED);
+DEFINE_PROBE(ppjoin_plus_probe, shared, INDEX_SHARED);
 
 const Algorithm ppjoin = {
 	.name = "ppjoin",
 	JOINS_SETS,
-	.index_sharable = true,
 	.max_indexed = prefix_most_indexed,
 	.max_keys = prefix_most_keys,
 	.prepare = prefix_prepare,
 	.indexed_keys = prefix_indexed_keys,
-	.probe = ppjoin_probe,
+	.probe = {
+		[INDEX_ANNOUNCED] = ppjoin_probe_announced,
+		[INDEX_SHARED] = ppjoin_probe_shared,
+	},
 };
 
 const Algorithm ppjoin_plus = {
 	.name = "ppjoin+",
 	JOINS_SETS,
-	.index_sharable = true,
 	INDEXES_PREFIX,
-	.probe = ppjoin_plus_probe,
+	.probe = {
+		[INDEX_ANNOUNCED] = ppjoin_plus_probe_announced,
+		[INDEX_SHARED] = ppjoin_plus_probe_shared,
+	},
 };
 
 /*
@@ -255,8 +267,8 @@ count_shared(JoinSearch *search, const JoinSet *set, uint32 sides, uint32 nfresh
 	{
 		Bucket	   *bucket = inverted_index_bucket(index, set->keys[i]);
 		const Posting *end;
-		const Posting *posting = inverted_index_list(index, bucket, &end,
-													 &search->stats.removed_size);
+		const Posting *posting = announced_index_list(index, bucket, &end,
+													  &search->stats.removed_size);
 
 		CHECK_FOR_INTERRUPTS();
 		for (; posting < end; posting++)
@@ -301,7 +313,7 @@ all_pairs_2_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
 	uint32		dropped = set->size - set->nvalues;
 	uint32		left = 0;
 
-	inverted_index_begin_at(index, search_match_sizes(search, set->size)->least);
+	inverted_index_begin_at(index, INDEX_ANNOUNCED, search_match_sizes(search, set->size)->least);
 	count_shared(search, set, sides, prefix <= dropped ? 0 : prefix - dropped);
 	for (uint32 i = 0; i < index->ncandidates; i++)
 	{
@@ -325,21 +337,21 @@ const Algorithm all_pairs_0 = {
 	.name = "all-pairs-0",
 	JOINS_SETS,
 	USES_ALL_KEYS,
-	.probe = all_keys_scan,
+	.probe = {[INDEX_ANNOUNCED] = all_keys_scan},
 };
 
 const Algorithm all_pairs_1 = {
 	.name = "all-pairs-1",
 	JOINS_SETS,
 	INDEXES_PREFIX,
-	.probe = all_pairs_1_probe,
+	.probe = {[INDEX_ANNOUNCED] = all_pairs_1_probe},
 };
 
 const Algorithm all_pairs_2 = {
 	.name = "all-pairs-2",
 	JOINS_SETS,
 	INDEXES_PREFIX,
-	.probe = all_pairs_2_probe,
+	.probe = {[INDEX_ANNOUNCED] = all_pairs_2_probe},
 };
 
 /*
@@ -430,14 +442,14 @@ const Algorithm cosine_all_pairs_0 = {
 	JOINS_VECTORS,
 	.name = "all-pairs-0",
 	.prepare = prepare_0,
-	.probe = probe_0,
+	.probe = {[INDEX_ANNOUNCED] = probe_0},
 };
 
 const Algorithm cosine_all_pairs_1 = {
 	JOINS_VECTORS,
 	.name = "all-pairs-1",
 	.prepare = prepare_1,
-	.probe = probe_1,
+	.probe = {[INDEX_ANNOUNCED] = probe_1},
 };
 
 /* The table of the algorithms that can be chosen by name */

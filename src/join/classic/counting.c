@@ -217,7 +217,7 @@ const Algorithm pair_count = {
 	JOINS_SETS,
 	.at_once = true,
 	USES_ALL_KEYS,
-	.probe = pair_count_probe,
+	.probe = {[INDEX_ANNOUNCED] = pair_count_probe},
 	.end_chunk = pair_count_end,
 };
 
@@ -373,7 +373,7 @@ const Algorithm probe_count = {
 	.name = "probe-count",
 	JOINS_SETS,
 	USES_ALL_KEYS,
-	.probe = probe_count_probe,
+	.probe = {[INDEX_ANNOUNCED] = probe_count_probe},
 };
 
 /* Probe-optMerge */
@@ -430,7 +430,7 @@ const Algorithm probe_optmerge = {
 	.name = "probe-optmerge",
 	JOINS_SETS,
 	USES_ALL_KEYS,
-	.probe = probe_optmerge_probe,
+	.probe = {[INDEX_ANNOUNCED] = probe_optmerge_probe},
 };
 
 /* Probe-stopWords */
@@ -486,7 +486,7 @@ const Algorithm probe_stopwords = {
 	.max_keys = all_keys_most,
 	.prepare = all_keys_prepare,
 	.indexed_keys = probe_stopwords_indexed,
-	.probe = probe_stopwords_probe,
+	.probe = {[INDEX_ANNOUNCED] = probe_stopwords_probe},
 };
 
 /*
@@ -665,5 +665,5 @@ const Algorithm word_groups = {
 	.max_keys = word_groups_most_keys,
 	.prepare = word_groups_prepare,
 	.indexed_keys = word_groups_indexed,
-	.probe = word_groups_probe,
+	.probe = {[INDEX_ANNOUNCED] = word_groups_probe},
 };

@@ -154,24 +154,15 @@ engine_different_keys(JoinEngine *join, uint64 npostings)
 static bool
 indexes_at_once(const JoinEngine *join)
 {
-	return !join->search.symmetric || join->algorithm->at_once || join->search.index.shared;
+	return !join->search.symmetric || join->algorithm->at_once ||
+		join->search.index.mode == INDEX_SHARED;
 }
 
 /* Add the next set of the chunk to the index. */
 static void
 index_next(JoinEngine *join, const JoinSet *set)
 {
-	uint32		n = engine_indexed_keys(join, set);
-	Posting		small;
-	uint64		second;
-
-	if (join->algorithm->add != NULL)
-		join->algorithm->add(&join->search, set, n);
-	else if (n > 0 && join->algorithm->bitmaps != NULL &&
-			 join->algorithm->bitmaps(&join->search, set, &small, &second))
-		inverted_index_add_bitmap(&join->search.index, set->keys, n, &small, second);
-	else
-		inverted_index_add(&join->search.index, set->keys, n, set->size - set->nvalues);
+	search_add(&join->search, join->algorithm, set, engine_indexed_keys(join, set));
 }
 
 void
@@ -193,17 +184,17 @@ make_index(JoinEngine *join)
 		CHECK_EVERY(i);
 		npostings += engine_indexed_keys(join, &join->search.sets[i]);
 	}
-	inverted_index_create(index, join->search.sets, join->search.nsets, npostings,
-						  engine_different_keys(join, npostings));
+	announced_index_create(index, join->search.sets, join->search.nsets, npostings,
+						   engine_different_keys(join, npostings));
 	for (uint32 i = 0; i < join->search.nsets; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (i + FETCH_AHEAD < join->search.nsets)
 			set_fetch_keys(&join->search.sets[i + FETCH_AHEAD]);
-		inverted_index_count(index, join->search.sets[i].keys,
-							 engine_indexed_keys(join, &join->search.sets[i]));
+		announced_index_count(index, join->search.sets[i].keys,
+							  engine_indexed_keys(join, &join->search.sets[i]));
 	}
-	inverted_index_allocate(index);
+	announced_index_allocate(index);
 	if (indexes_at_once(join))
 		for (uint32 i = 0; i < join->search.nsets; i++)
 		{
@@ -218,6 +209,8 @@ probe_begin(JoinEngine *join)
 	join->next = 0;
 	memset(&join->ahead, 0, sizeof(RowsAhead));
 	join->search.index.limit = join->search.nsets;
+	join->probe = join->algorithm->probe[join->search.index.mode];
+	Assert(join->probe != NULL);
 	join->phase = SEARCH_CHUNK;
 	join->search.stats.postings += join->search.index.npostings;
 	join->search.stats.batches++;
@@ -311,10 +304,10 @@ probe_index(JoinEngine *join, const JoinSet *set)
 
 	if (join->search.symmetric)
 		sides = ((SET_SIDES(set) & 1) << 1) | (SET_SIDES(set) >> 1);
-	index->own = index->shared && join->search.symmetric ?
-		engine_indexed_keys(join, set) : 0;
+	if (index->mode == INDEX_SHARED && join->search.symmetric)
+		index->shared.own = engine_indexed_keys(join, set);
 	index->ncandidates = 0;
-	join->algorithm->probe(&join->search, set, sides);
+	join->probe(&join->search, set, sides);
 	join->search.stats.candidates += index->ncandidates;
 	return index->ncandidates;
 }
@@ -351,11 +344,11 @@ probe_fetch_ahead(JoinEngine *join, uint32 number)
 	__builtin_prefetch(set[FETCH_FIRST].values - 1);
 	rows_ahead_add(&join->ahead, join->areas, set[FETCH_FIRST].rows[SIDE_OUTER]);
 	set += FETCH_AHEAD;
-	if (index->shared)
-		inverted_index_fetch_matches(index, set->keys, set->nkeys,
-									 engine_indexed_keys(join, set), number);
+	if (index->mode == INDEX_SHARED)
+		shared_view_fetch(index, set->keys, set->nkeys,
+						  engine_indexed_keys(join, set), number);
 	else
-		inverted_index_fetch_places(index, set->keys, set->nkeys, engine_indexed_keys(join, set));
+		announced_index_fetch(index, set->keys, set->nkeys, engine_indexed_keys(join, set));
 	set += FETCH_AHEAD;
 	inverted_index_fetch_buckets(index, set->keys, set->nkeys);
 }
@@ -387,7 +380,7 @@ probe_advance(JoinEngine *join)
 	 * among probes of other processes, only for the last ones before the
 	 * claimed ones
 	 */
-	if (symmetric && (claimed || !join->search.index.shared ||
+	if (symmetric && (claimed || join->search.index.mode != INDEX_SHARED ||
 					  join->claims.next + FETCH_FIRST > join->claims.begin))
 		probe_fetch_ahead(join, number);
 	if (claimed)

@@ -131,6 +131,7 @@ struct JoinEngine
 	/* while sets probe */
 	RowsAhead	ahead;			/* rows of sets that probe soon */
 	uint32		next;			/* set of the chunk that probes next */
+	ProbeCallback probe;		/* of the algorithm for the index */
 	Claims		claims;
 	FoundPairs	found;
 	RowReader	cursors[2];		/* of groups in a file */

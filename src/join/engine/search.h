@@ -1,329 +1,14 @@
 /*
  * search.h
- *		The inverted index of sets, and the interface of algorithms.
+ *		The interface of algorithms.
  */
 #ifndef NEARDUP_SEARCH_H
 #define NEARDUP_SEARCH_H
 
 #include "join/engine/feature_counts.h"
+#include "join/engine/inverted_index.h"
 #include "join/engine/set_table.h"
 #include "signature/sets.h"
-
-/* An inverted index over the keys of a chunk of sets */
-
-/*
- * What a posting says of its set besides the number.  An algorithm of sets has positions and,
- * where bit SMALL_PAYLOAD is set, small sets; an algorithm of vectors has weights.
- */
-typedef union PostingPayload
-{
-	uint32		position;		/* of the token in the set */
-	uint32		small;			/* SMALL_PAYLOAD | dropped elements << 16 |
-								 * size, of a set in order */
-	float		weight;			/* of the feature in the vector */
-} PostingPayload;
-
-#define SMALL_PAYLOAD	UINT32_C(0x80000000)
-
-/* The largest size of a small set. */
-#define MAX_SMALL		1023
-
-typedef struct Posting
-{
-	union
-	{
-		uint64		key;		/* the token */
-		uint64		bitmap;		/* or, of a small set, its folded bitmap */
-	};
-	uint32		set;			/* number in the chunk */
-	PostingPayload payload;
-} Posting;
-
-/* True if a posting of an algorithm of sets has a bitmap in place of the key. */
-static inline bool
-posting_is_small(const Posting *posting)
-{
-	return (posting->payload.small & SMALL_PAYLOAD) != 0;
-}
-
-/* The place of the token in its set, from 0. */
-static inline uint32
-posting_position(const Posting *posting)
-{
-	Assert(!posting_is_small(posting));
-	return posting->payload.position;
-}
-
-/* The size of a small set, and the number of elements that were dropped from it. */
-static inline uint32
-posting_size(const Posting *posting)
-{
-	Assert(posting_is_small(posting));
-	return posting->payload.small & 0xffff;
-}
-
-static inline uint32
-posting_dropped(const Posting *posting)
-{
-	Assert(posting_is_small(posting));
-	return (posting->payload.small & ~SMALL_PAYLOAD) >> 16;
-}
-
-/* Say that a posting is of a small set. */
-static inline void
-posting_set_small(Posting *posting, uint64 bitmap, uint32 size, uint32 dropped)
-{
-	Assert(dropped <= size && size <= MAX_SMALL);
-	posting->bitmap = bitmap;
-	posting->payload.small = SMALL_PAYLOAD | dropped << 16 | size;
-}
-
-typedef struct Bucket
-{
-	uint32		start;			/* its first posting that is not too small */
-	uint32		n;				/* postings so far, from start */
-	uint32		set;			/* that of the last one */
-	uint32		tags;			/* of their keys; in a shared index, the upper
-								 * half for keys with a second posting */
-} Bucket;
-
-typedef struct Accumulator
-{
-	uint32		shared;			/* tokens that the prefixes share, or PRUNED */
-	uint32		need;			/* least overlap that reaches the threshold */
-} Accumulator;
-
-/* The elements of a set after its keys in the index. */
-typedef struct SuffixBound
-{
-	uint32		last;			/* upper half of the last of these keys */
-	uint32		n;				/* elements after it */
-} SuffixBound;
-
-/* The entry of a set in the index, beside its postings. */
-typedef union IndexedSet
-{
-	SuffixBound suffix;			/* if its postings have keys */
-	uint64		bitmap;			/* the second one, if they have the first */
-} IndexedSet;
-
-#define PRUNED	UINT32_MAX		/* Accumulator.shared of a pruned candidate */
-
-typedef struct InvertedIndex
-{
-	Bucket	   *buckets;
-	int			shift;			/* 64 - log2(number of buckets) */
-	Posting    *postings;
-	uint64		npostings;		/* room for */
-	uint32		nadded;			/* sets that have been added */
-	uint32		limit;			/* only sets before this one are matches */
-	uint32		least;			/* sets before this one are too small */
-	bool		shared;			/* with other processes, see shared_index.h:
-								 * all sets are in it, and Bucket.set is the
-								 * set of the first posting */
-	uint32		own;			/* number of first keys by which the probing
-								 * set is in such an index itself */
-	bool		growing;		/* sets have no order of size and are not
-								 * announced: buckets grow */
-	uint64		nused;			/* then: postings that buckets have a place
-								 * for */
-	uint32		max_sets;		/* then: sets that there is room for */
-	Accumulator *accumulators;	/* one a set, all zero between probes */
-	uint32	   *sizes;			/* size << 2 | sides, one a set */
-	IndexedSet *entries;		/* one a set */
-	uint32	   *candidates;		/* of the current probe */
-	uint32		ncandidates;
-	size_t		bytes;
-} InvertedIndex;
-
-/*
- * The suffix of a set that has n >= 1 keys in the index, with nelements elements from the
- * first of these on.
- */
-static inline SuffixBound
-suffix_bound(const uint64 *keys, uint32 n, uint32 nelements)
-{
-	SuffixBound suffix = {.last = keys[n - 1] >> 32,.n = nelements - n};
-
-	return suffix;
-}
-
-#define INDEXED_SIZE(index, set)	((index)->sizes[set] >> 2)
-#define INDEXED_SIDES(index, set)	((index)->sizes[set] & 3)
-
-extern uint64 inverted_index_buckets(uint64 npostings, uint64 nkeys);
-extern int	inverted_index_shift(uint64 nbuckets);
-extern size_t inverted_index_bytes(uint32 nsets, uint64 npostings);
-extern size_t inverted_index_own_bytes(uint32 nsets);
-extern void inverted_index_create(InvertedIndex *index, const JoinSet *sets,
-								  uint32 nsets, uint64 npostings, uint64 nkeys);
-
-/*
- * Complete an index over the same sets that several processes read: the caller has set
- * buckets, shift, postings, npostings and entries, in shared memory.
- */
-extern void inverted_index_attach(InvertedIndex *index, const JoinSet *sets, uint32 nsets);
-extern void inverted_index_free(InvertedIndex *index);
-extern void inverted_index_create_growing(InvertedIndex *index, uint64 npostings, uint64 nkeys);
-extern void inverted_index_grow_for(InvertedIndex *index, uint32 size);
-extern size_t inverted_index_bytes_with(const InvertedIndex *index, uint32 nkeys);
-extern void inverted_index_grow_bucket(InvertedIndex *index, Bucket *bucket);
-extern void inverted_index_count(InvertedIndex *index, const uint64 *keys, uint32 n);
-extern void inverted_index_allocate(InvertedIndex *index);
-extern void inverted_index_add(InvertedIndex *index, const uint64 *keys, uint32 n, uint32 position);
-extern void inverted_index_add_bitmap(InvertedIndex *index, const uint64 *keys,
-									  uint32 n, const Posting *small, uint64 second);
-extern void inverted_index_begin_at(InvertedIndex *index, uint64 size);
-extern const Posting *inverted_index_not_small(const InvertedIndex *index, const Bucket *bucket);
-extern const Posting *inverted_index_from(const Posting *posting, const Posting *end, uint32 set);
-
-static inline uint64
-inverted_index_hash(uint64 key)
-{
-	return key * UINT64CONST(0xA24BAED4963EE407);
-}
-
-/* The bucket of a key. */
-static inline Bucket *
-inverted_index_bucket(const InvertedIndex *index, uint64 key)
-{
-	return &index->buckets[inverted_index_hash(key) >> index->shift];
-}
-
-/* The tag of a key, one bit: most absent keys are found by it without reading postings. */
-static inline uint32
-inverted_index_tag(const InvertedIndex *index, uint64 key)
-{
-	return UINT32_C(1) << (inverted_index_hash(key) >> (index->shift - 5) & 31);
-}
-
-/* The place of the next posting of a key, which was counted. */
-static inline Posting *
-inverted_index_put(InvertedIndex *index, uint64 key)
-{
-	Bucket	   *bucket = inverted_index_bucket(index, key);
-
-	/* places of a bucket that grows are none, one, two, four and so on */
-	if (index->growing && (bucket->n & (bucket->n - 1)) == 0)
-		inverted_index_grow_bucket(index, bucket);
-	bucket->tags |= inverted_index_tag(index, key);
-	bucket->set = index->nadded;
-	return &index->postings[bucket->start + bucket->n++];
-}
-
-/*
- * The postings of a bucket whose sets are not too small, if the index is not shared; the number
- * of skipped ones is added up.  Sizes of probes rise, so a set that is too small stays so.  Of a
- * list with nothing left, no posting is read.
- */
-static inline const Posting *
-inverted_index_list(const InvertedIndex *index, Bucket *bucket, const Posting **end,
-					uint64 *removed)
-{
-	const Posting *posting = &index->postings[bucket->start];
-	uint32		small = bucket->n;
-
-	*end = posting + bucket->n;
-	if (bucket->n > 0 && bucket->set >= index->least)
-		for (small = 0; posting[small].set < index->least; small++)
-			CHECK_EVERY(small);
-	*removed += small;
-	bucket->start += small;
-	bucket->n -= small;
-	return posting + small;
-}
-
-/*
- * Prefetch the buckets of keys, and later the beginning of their lists and, for the first
- * nindexed keys, the places of the next postings.
- */
-static inline void
-inverted_index_fetch_buckets(const InvertedIndex *index, const uint64 *keys, uint32 n)
-{
-	for (uint32 i = 0; i < n; i++)
-		__builtin_prefetch(inverted_index_bucket(index, keys[i]), 1);
-}
-
-static inline void
-inverted_index_fetch_places(const InvertedIndex *index, const uint64 *keys, uint32 n,
-							uint32 nindexed)
-{
-	for (uint32 i = 0; i < n; i++)
-	{
-		const Bucket *bucket = inverted_index_bucket(index, keys[i]);
-
-		if ((bucket->tags & inverted_index_tag(index, keys[i])) != 0 && bucket->set >= index->least)
-			__builtin_prefetch(&index->postings[bucket->start]);
-		if (i < nindexed)
-			__builtin_prefetch(&index->postings[bucket->start + bucket->n], 1);
-	}
-}
-
-/*
- * Bits for tags of keys in a bucket of a shared index: half of the bits, as each tag has a
- * second bit for a second posting.  A set that probes finds itself by most of its keys, so only
- * the second bit marks another set.
- */
-#define SHARED_TAGS		16
-#define AGAIN_SHIFT		16
-
-/* Note one more posting with that tag in a bucket. */
-static inline void
-inverted_index_add_tag(Bucket *bucket, uint32 tag)
-{
-	uint32		bit = UINT32_C(1) << tag;
-
-	bucket->tags |= (bucket->tags & bit) << AGAIN_SHIFT | bit;
-}
-
-/*
- * Whether a bucket of a shared index may have postings of the key by sets before `limit`, other
- * than the set that probes.
- */
-static inline bool
-inverted_index_may_have(const InvertedIndex *index, const Bucket *bucket, uint64 key,
-						bool own, uint32 limit)
-{
-	uint32		tag = inverted_index_hash(key) >> (index->shift - 5) & (SHARED_TAGS - 1);
-
-	return (bucket->tags >> (own ? AGAIN_SHIFT : 0) >> tag & 1) != 0 && bucket->set < limit;
-}
-
-/*
- * The postings of a key's bucket in a shared index whose sets are not too small; none without a
- * match.  A loop over them must stop at the first set that is not before `limit`: to search for
- * it would take longer, as long lists are not in the cache. `own`: the set that probes is
- * indexed by this key.
- */
-static inline const Posting *
-inverted_index_matches(const InvertedIndex *index, uint64 key, bool own, const Posting **end)
-{
-	const Bucket *bucket = inverted_index_bucket(index, key);
-
-	*end = index->postings;
-	if (!inverted_index_may_have(index, bucket, key, own, index->limit))
-		return *end;
-	*end += bucket->start + bucket->n;
-	return bucket->set < index->least ? inverted_index_not_small(index, bucket) :
-		&index->postings[bucket->start];
-}
-
-/* Prefetch postings of such buckets, for a set with `own` of the keys in the index. */
-static inline void
-inverted_index_fetch_matches(const InvertedIndex *index, const uint64 *keys,
-							 uint32 n, uint32 own, uint32 limit)
-{
-	for (uint32 i = 0; i < n; i++)
-	{
-		const Bucket *bucket = inverted_index_bucket(index, keys[i]);
-
-		if (!inverted_index_may_have(index, bucket, keys[i], i < own, limit))
-			continue;
-		__builtin_prefetch(&index->postings[bucket->start]);
-		if (bucket->n > 1)
-			__builtin_prefetch(&index->postings[bucket->start + Min(bucket->n, 8) - 1]);
-	}
-}
 
 /*
  * The part of a similarity join that algorithms see: sets, their index, the measure.
@@ -394,6 +79,19 @@ typedef struct JoinSearch
 	EngineStats stats;
 } JoinSearch;
 
+typedef void (*ProbeCallback) (JoinSearch *search, const JoinSet *set, uint32 sides);
+
+/*
+ * Define a ProbeCallback for indexes of one kind, by a function that takes the mode as a
+ * constant.
+ */
+#define DEFINE_PROBE(probe, kind, mode) \
+static void \
+probe##_##kind(JoinSearch *search, const JoinSet *set, uint32 sides) \
+{ \
+	probe(search, set, sides, mode); \
+}
+
 /*
  * The interface by which algorithms find and verify candidates.  The sets of a chunk are
  * prepared, announced to an index and added to it; a set that probes is prepared, too.  The
@@ -410,8 +108,6 @@ typedef struct Algorithm
 	bool		symmetric;		/* the condition is symmetric, whatever the
 								 * measure */
 	bool		sized;			/* the measure bounds the sizes of matches */
-	bool		index_sharable; /* reads a shared index, by
-								 * inverted_index_matches() */
 
 	/*
 	 * Upper bounds of the keys that a set will have in the index, and in all,
@@ -450,10 +146,11 @@ typedef struct Algorithm
 	void		(*add) (JoinSearch *search, const JoinSet *set, uint32 n);
 
 	/*
-	 * Leave the distinct candidates for a set in the index, among sets that
-	 * have rows on one of those sides.
+	 * Leave the distinct candidates for a set in an index of each kind, among
+	 * sets that have rows on one of those sides.  NULL: the algorithm cannot
+	 * use such an index.
 	 */
-	void		(*probe) (JoinSearch *search, const JoinSet *set, uint32 sides);
+	ProbeCallback probe[INDEX_MODES];
 
 	/*
 	 * Add the features, or the keys of a sketch, of a set of the side that is
@@ -551,18 +248,23 @@ search_component(const JoinSearch *search, uint32 set)
 }
 
 /*
- * The first posting, from this one on, of another component than that of the set that probes,
- * or `end`.
+ * In a growing index, skip postings of the probing set's component; return the next other
+ * posting, or `end`.
  */
 static inline const Posting *
 search_pass_own(const JoinSearch *search, const Posting *posting, const Posting *end)
 {
+	Assert(search->index.mode == INDEX_GROWING);
 	if (search->components == NULL)
 		return posting;
 	while (posting < end && search_component(search, posting->set) == search->component)
 		posting = inverted_index_from(posting, end, search->run_ends[posting->set]);
 	return posting;
 }
+
+/* Add the next set to the index by its first n keys, as the algorithm does. */
+extern void search_add(JoinSearch *search, const Algorithm *algorithm,
+					   const JoinSet *set, uint32 n);
 
 /* Sizes that an indexed set may have if one of that size probes. */
 extern const MatchSizes *search_match_sizes(JoinSearch *search, uint32 size);

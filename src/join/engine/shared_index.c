@@ -205,7 +205,7 @@ shared_counts_attach(SharedCounts *shared, SharedAreas *areas, TokenCounters *co
  * buckets are counted beforehand, so that each process knows where to write, and postings of a
  * share are in the order of the sets.  Then each share is put in the order of its buckets.
  *
- * All sets are in such an index before the first one probes; see inverted_index_matches().
+ * All sets are in such an index before the first one probes; see shared_view_list().
  */
 
 /* Bits of the number of a share. */
@@ -462,8 +462,8 @@ shared_index_order(JoinEngine *join, int number)
 
 		CHECK_EVERY(i);
 		if (bucket->n == 0)
-			bucket->set = copy[i].set;
-		inverted_index_add_tag(bucket, PLACE_TAG(share.places[i]));
+			bucket->first_set = copy[i].set;
+		shared_view_add_tag(bucket, PLACE_TAG(share.places[i]));
 		share.postings[bucket->start + bucket->n++] = copy[i];
 	}
 	pfree(copy);
@@ -482,6 +482,6 @@ shared_index_attach(JoinEngine *join)
 	index->postings = at(join, shared->postings);
 	index->npostings = pg_atomic_read_u64(&shared->npostings);
 	index->entries = at(join, shared->entries);
-	inverted_index_attach(index, join->search.sets, join->search.nsets);
+	shared_view_attach(index, join->search.sets, join->search.nsets);
 	return true;
 }

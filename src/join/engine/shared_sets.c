@@ -597,7 +597,7 @@ do_step(JoinEngine *join, SharedStep step)
 			do_runs(join, step, prepare_run, NULL);
 			break;
 		case STEP_GATHER:
-			if (join->algorithm->index_sharable)
+			if (join->algorithm->probe[INDEX_SHARED] != NULL)
 				do_shares(join, step, SET_SHARES, shared_index_allocate);
 			break;
 		case STEP_COUNT_KEYS:
