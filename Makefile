@@ -360,7 +360,7 @@ TAP_TESTS = 1
 
 # "make test" and "make demo" need only git and make: they install all other packages,
 # and call make again with a pg_config of their own.
-ifneq ($(filter-out test test-asserts check-format demo dist,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out test test-sanitized check-format demo dist,$(or $(MAKECMDGOALS),all)),)
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
@@ -438,7 +438,7 @@ endif
 # The distribution for PGXN: committed files without those of packages, and the install
 # script.  It is refused while addresses are placeholders.
 DISTNAME = neardup-$(DISTVERSION)
-.PHONY: test test-asserts check-format demo dist
+.PHONY: test test-sanitized check-format demo dist
 dist:
 	@git -C $(srcdir) diff --quiet HEAD || { echo "commit first" >&2; exit 1; }
 	@test '$(PLACEHOLDERS)' = keep || $(srcdir)/test/addresses || \
@@ -452,10 +452,9 @@ check-format:
 	@$(srcdir)/.ci/format --check
 test:
 	@PG_CONFIG='$(PG_CONFIG)' $(srcdir)/test/run test/run-suites
-# The same regression and isolation tests with neardup's assertions on
-test-asserts:
-	@PG_CONFIG='$(PG_CONFIG)' COPT='-DUSE_ASSERT_CHECKING $(COPT)' \
-		$(srcdir)/test/run test/run-suites regress isolation
+# The regression and isolation tests on a server with assertions and sanitizers
+test-sanitized:
+	@$(srcdir)/test/run --sanitize test/run-suites regress isolation
 demo:
 	@PG_CONFIG='$(PG_CONFIG)' $(srcdir)/test/run demo/run
 
