@@ -28,6 +28,7 @@ OBJS = \
 	src/base/sort_uint64.o \
 	src/base/trigger.o \
 	src/document/doc_context.o \
+	src/document/outdated.o \
 	src/document/recorded_versions.o \
 	src/document/select.o \
 	src/document/shingler.o \
@@ -327,6 +328,7 @@ REGRESS = \
 	states \
 	statistics \
 	thresholds \
+	traps \
 	versions \
 	weighted \
 	weighted_search \

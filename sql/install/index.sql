@@ -24,7 +24,7 @@ COMMENT ON OPERATOR CLASS signature_query_neardup_ops USING neardup IS 'exclusio
 
 CREATE FUNCTION neardup_index_check(index regclass, heapallindexed boolean DEFAULT false) RETURNS bigint
     AS 'MODULE_PATHNAME'
-    LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION neardup_index_check(regclass, boolean) IS 'checks an index of access method neardup; returns the number of its rows';
 REVOKE ALL ON FUNCTION neardup_index_check(regclass, boolean) FROM PUBLIC;
 

@@ -23,7 +23,7 @@ CREATE FUNCTION find_sources(doc text, features signature, query text, preset te
                              min_length int = NULL, min_share double precision = NULL, analysis text = '')
     RETURNS TABLE (source_id text, a_start int, a_length int, b_start int, b_length int,
                    similarity double precision, coverage double precision)
-    LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 10
+    LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 10000 ROWS 10
     SET enable_seqscan = off
 AS $$
 DECLARE
@@ -39,8 +39,9 @@ BEGIN
         RETURN;
     END IF;
     OPEN nearest FOR EXECUTE pg_catalog.format(
-        E'SELECT (SELECT pg_catalog.jsonb_agg(pg_catalog.to_jsonb(c) OPERATOR(pg_catalog.||) pg_catalog.jsonb_build_object(''source_id'', n.id::pg_catalog.text))'
-        ' FROM %2$s.copied_cases($1, n.body::pg_catalog.text, $4, $5, $6, $7) c)'
+        E'SELECT (SELECT pg_catalog.jsonb_agg(pg_catalog.to_jsonb(c) OPERATOR(pg_catalog.||) pg_catalog.jsonb_build_object(''source_id'','
+        ' CASE WHEN n.id IS DISTINCT FROM NULL THEN pg_catalog.format(''%%s'', n.id) END))'
+        ' FROM %2$s.copied_cases($1, pg_catalog.format(''%%s'', n.body), $4, $5, $6, $7) c)'
         ' FROM (SELECT * FROM (%1$s\n) s (id, sig, body) ORDER BY s.sig OPERATOR(%2$s.<=>) $2 LIMIT $3) n',
         query, neardup)
     USING doc, features, candidates, preset, min_length, min_share, analysis;

@@ -22,35 +22,11 @@ GRANT SELECT ON neardup_recorded_versions TO PUBLIC;
 GRANT INSERT, DELETE ON neardup_recorded_versions TO @extowner@;
 INSERT INTO neardup_recorded_versions SELECT component, version FROM neardup_components();
 
--- Compares bytes: that needs no operator in the search path, and finds signatures that are
--- equal but for the order of their values.
+-- As the owner of the table, who may have written the expression
 CREATE FUNCTION neardup_outdated(relation regclass, signature_column name, expression text DEFAULT NULL,
                                  percent double precision DEFAULT 100, OUT compared bigint, OUT outdated bigint)
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-AS $$
-DECLARE
-    made_by text := expression;
-BEGIN
-    IF relation IS NULL OR signature_column IS NULL OR percent IS NULL THEN
-        RETURN;
-    END IF;
-    IF made_by IS NULL THEN
-        SELECT pg_catalog.pg_get_expr(d.adbin, d.adrelid) INTO made_by
-        FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
-        WHERE a.attrelid = relation AND a.attname = signature_column AND a.attgenerated = 's';
-    END IF;
-    IF made_by IS NULL THEN
-        RAISE EXCEPTION 'column "%" of table % is not a generated column', signature_column, relation
-            USING ERRCODE = 'invalid_parameter_value',
-                HINT = pg_catalog.format('Say what makes it: neardup_outdated(%L, %L, ''shingles(body)'').',
-                                         relation, signature_column);
-    END IF;
-    EXECUTE pg_catalog.format('SELECT pg_catalog.count(*), pg_catalog.count(*) FILTER (WHERE '
-        'pg_catalog.record_image_ne(ROW(%I), ROW((%s)))) FROM %s %s', signature_column, made_by, relation,
-        CASE WHEN percent < 100 THEN pg_catalog.format('TABLESAMPLE SYSTEM (%s)', percent) ELSE '' END)
-        INTO compared, outdated;
-END
-$$;
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION neardup_outdated(regclass, name, text, double precision) IS 'number of rows of a table, or of a sample of its pages, whose signature would now differ';
 
 CREATE FUNCTION neardup_accept_versions(force boolean DEFAULT false) RETURNS void
