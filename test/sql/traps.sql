@@ -70,6 +70,7 @@ UPDATE docs SET kept = shingles(body, 1);
 CREATE TRIGGER rows AFTER INSERT ON docs FOR EACH ROW WHEN (checked(NEW.body)) EXECUTE FUNCTION neardup_guard('sig', '0.8', 'warn', 'within', 'kind');
 CREATE TRIGGER expressions AFTER INSERT ON docs FOR EACH ROW EXECUTE FUNCTION neardup_guard('docs_words', '0.8');
 CREATE TRIGGER statements AFTER INSERT ON docs REFERENCING NEW TABLE AS new FOR EACH STATEMENT EXECUTE FUNCTION neardup_guard('sig', '0.8');
+SELECT near_duplicate_groups_create('kept_groups', 'docs', 'id', 'sig', 0.8, within => '{kind}');
 ALTER TABLE docs ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE POLICY rows ON docs USING (checked(body));
 ANALYZE docs;
@@ -123,6 +124,18 @@ INSERT INTO cases VALUES
   ('near_duplicate_groups_add', 'SELECT * FROM near_duplicate_groups_add(NULL::stranger.key, ''SELECT id, sig, kind, body FROM stranger.docs WHERE n > 10'', ''SELECT id, sig, id, NULL::float8, kind, body FROM stranger.docs WHERE n <= 10'', 0.8)'),
   ('near_duplicate_groups_of_pairs', 'SELECT * FROM near_duplicate_groups_of_pairs(''SELECT n, n - 1 FROM stranger.docs WHERE writes()'')'),
   ('near_duplicate_groups_of_pairs', 'SELECT * FROM near_duplicate_groups_of_pairs(NULL::stranger.key, ''SELECT a.id, b.id FROM stranger.docs a, stranger.docs b WHERE a.n - b.n BETWEEN 0 AND 1'', ''connected'')'),
+  ('near_duplicate_groups_note', NULL),
+  ('near_duplicate_groups_create', 'SELECT near_duplicate_groups_create(''public.new_groups'', ''stranger.docs'', ''id'', ''sig'', 0.8, within => ''{kind}'')'),
+  ('near_duplicate_groups_create', 'SELECT near_duplicate_groups_create(''stranger.new_groups'', ''stranger.docs'', ''id'', ''sig'', 0.8, within => ''{kind}'')'),
+  ('near_duplicate_groups_refresh', 'SET ROLE neardup_stranger; UPDATE stranger.docs SET kind = kind; RESET ROLE; CALL near_duplicate_groups_refresh(''stranger.kept_groups'')'),
+  ('near_duplicate_groups_refresh', 'CALL near_duplicate_groups_refresh(''stranger.kept_groups'', true)'),
+  ('near_duplicate_groups_check', 'SELECT near_duplicate_groups_check(''stranger.kept_groups'')'),
+  ('near_duplicate_groups_drop', 'SELECT near_duplicate_groups_drop(''stranger.kept_groups'')'),
+  ('_near_duplicate_groups_parts', 'SELECT _near_duplicate_groups_parts(''stranger.kept_groups'')'),
+  ('_near_duplicate_groups_partitions', 'SELECT _near_duplicate_groups_partitions(''stranger.kept_groups'')'),
+  ('_near_duplicate_groups_refresh', 'SELECT _near_duplicate_groups_refresh(''stranger.kept_groups'', true)'),
+  ('_near_duplicate_groups_check', 'SELECT _near_duplicate_groups_check(''stranger.kept_groups'')'),
+  ('_near_duplicate_groups_drop', 'SELECT _near_duplicate_groups_drop(''stranger.kept_groups'')'),
   ('find_sources', 'SELECT * FROM find_sources(''one two three four five six'', shingles(''one two three four five six'', 1), ''SELECT id, sig, body FROM stranger.docs WHERE writes()'')'),
   ('find_sources', 'SELECT * FROM find_sources(''one two three four five six'', shingles(''one two three four five six'', 1), ''SELECT kind, sig, body FROM stranger.docs'')'),
   ('neardup_pairs', 'CALL neardup_pairs(''stranger.docs'', ''id'', ''sig'', 0.8, ''public.pairs_of_keys'')'),
