@@ -45,6 +45,17 @@ my $violations = $node->safe_psql(
 	SELECT neardup_guard_check('near', 'guard')});
 is($violations, '2', 'near rows are counted before the dump');
 
+# A condition on both rows; a WHEN in a form that a dump can restore
+$node->safe_psql(
+	'old', q{
+	CREATE TABLE timed (id int PRIMARY KEY, at timestamp, sig signature);
+	CREATE INDEX timed_sig ON timed USING neardup (sig);
+	CREATE TRIGGER guard AFTER INSERT OR UPDATE ON timed FOR EACH ROW
+		WHEN ((NEW.sig = shingles('an excepted text')) IS NOT TRUE)
+		EXECUTE FUNCTION neardup_guard('sig', '0.8', 'if',
+			'abs(extract(epoch FROM new.at - old.at)) < 600 AND public.similarity(new.sig, old.sig) < 1.5');
+	INSERT INTO timed VALUES (1, '2026-01-01 10:00', shingles('always the same text'))});
+
 my %definitions = (
 	'the recorded versions' => q(
 		SELECT DISTINCT component, version FROM neardup_recorded_versions
@@ -57,7 +68,7 @@ my %definitions = (
 		WHERE indrelid = 'docs'::regclass ORDER BY 1),
 	'the triggers' => q(
 		SELECT pg_get_triggerdef(oid) FROM pg_trigger
-		WHERE tgrelid = 'docs'::regclass ORDER BY 1),
+		WHERE tgrelid IN ('docs'::regclass, 'timed'::regclass) ORDER BY 1),
 	'the event triggers' => q(
 		SELECT evtname, evtenabled, evttags FROM pg_event_trigger ORDER BY 1),
 	'the generated column' => q(
@@ -88,6 +99,12 @@ foreach my $format ('plain', 'custom')
 		'new', 'INSERT INTO docs (id, body) SELECT 1001, body FROM docs
 			WHERE id = 7', extra_params => [ '-v', 'VERBOSITY=verbose' ]);
 	like($err, qr/ERROR:  23P01:/, "$format: the guard works");
+	($status, $out, $err) = $node->psql(
+		'new', q{INSERT INTO timed VALUES (2, '2026-01-01 10:10', shingles('always the same text'));
+			INSERT INTO timed VALUES (3, '2026-01-01 10:05', shingles('always the same text'))},
+		extra_params => [ '-v', 'VERBOSITY=verbose' ]);
+	like($err, qr/\A[^\n]*ERROR:  23P01:.*\nDETAIL: .*\(id\)=\(3\),/,
+		"$format: the guard with a condition works");
 	($status, $out, $err) = $node->psql(
 		'new', q{CREATE OR REPLACE TRIGGER guard AFTER INSERT ON near
 			FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8')});
