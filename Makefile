@@ -237,6 +237,12 @@ DOCS = \
 	doc/storage.md \
 	doc/tuning.md
 
+PICTURES = \
+	doc/images/passages.png \
+	doc/images/peers.svg \
+	doc/images/s_curves.svg \
+	doc/images/thresholds.svg
+
 DISTVERSION = $(shell sed -n 's/^   "version": *"\([^"]*\)".*/\1/p' $(srcdir)/META.json)
 PG_CPPFLAGS = -I$(srcdir)/src -DNEARDUP_VERSION='"$(DISTVERSION)"'
 SHLIB_LINK = -licuuc -licui18n -lstemmer -lm
@@ -414,6 +420,13 @@ docmoduledir = extension/neardup
 uninstall: uninstall-documents
 uninstall-documents:
 	rm -rf '$(DESTDIR)$(docdir)/$(docmoduledir)'
+
+# The pictures that they show, in the folder that they name
+.PHONY: install-pictures
+install: install-pictures
+install-pictures:
+	$(MKDIR_P) '$(DESTDIR)$(docdir)/$(docmoduledir)/images'
+	$(INSTALL_DATA) $(PICTURES:%=$(srcdir)/%) '$(DESTDIR)$(docdir)/$(docmoduledir)/images/'
 
 sql/neardup--1.0.sql: $(INSTALL_SQL) $(srcdir)/Makefile
 	@$(MKDIR_P) $(@D)
