@@ -10,6 +10,7 @@ from typing import Any
 
 import neardup
 from neardup.files import KINDS, STANDARD, Folder, TextFile, ending, kind_of, open_file, written
+from neardup.report import THRESHOLDS, largest, page
 from neardup.texts import ORDERS, Texts
 
 
@@ -48,10 +49,14 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def parse(arguments: list[str]) -> argparse.Namespace:
     """Read the command line."""
+    if arguments[:1] == ["report"]:
+        return parse_report(arguments[1:])
     parser = argparse.ArgumentParser(
         prog="neardup",
         description="Finds near-duplicate texts in a file, and leaves them out.",
+        epilog="neardup report FILE -o report.html shows them: see neardup report --help",
     )
+    parser.set_defaults(run=run)
     options(parser)
     add = parser.add_argument
     add("-o", "--out", type=Path, help="where the rest goes, in the format of FILE")
@@ -79,6 +84,26 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         parser.error(f"argument -o: {out} exists; name a directory to be made")
     if out.exists() and given.file.exists() and out.samefile(given.file):
         parser.error("argument -o: that is the file that is read")
+    return given
+
+
+def parse_report(arguments: list[str]) -> argparse.Namespace:
+    """Read the command line of `neardup report`."""
+    parser = argparse.ArgumentParser(
+        prog="neardup report",
+        description="Writes a page of the groups of a file, with what differs marked, and what"
+        " other thresholds would do.  It saves verdicts, the same or not, as CSV: a, b, same.",
+    )
+    parser.set_defaults(run=run_report)
+    options(parser)
+    add = parser.add_argument
+    add("-o", "--out", type=Path, required=True, help="the page, report.html")
+    add("--most", type=int, default=100, help="groups that are shown (100)")
+    add("--members", type=int, default=10, help="texts of a group that are shown (10)")
+    given = parser.parse_args(arguments)
+    check(parser, given)
+    if given.out.suffix.lower() not in (".html", ".htm"):
+        parser.error(f"argument -o: the name of {given.out} does not end on .html")
     return given
 
 
@@ -130,6 +155,37 @@ def run(given: argparse.Namespace) -> None:
             report(file, mask, sys.stderr if STANDARD in (given.out, given.groups) else sys.stdout)
 
 
+def run_report(given: argparse.Namespace) -> None:
+    """Write the page of `neardup report`."""
+    read = (given.text, given.skip_bad, given.encoding, given.format)
+    with open_file(given.file, *read) as file:
+        progress = False if given.quiet or not sys.stderr.isatty() else None
+        args = (given.dsn, file.texts(), given.threshold, given.keep, progress)
+        with Texts(*args, **how(given)) as texts:
+            rows = texts.groups()
+            sweep = texts.sweep(sorted({*THRESHOLDS, given.threshold}))
+            total = texts.rows
+        groups = largest(rows, given.most, given.members)
+        wanted = {member.number: member for _, members in groups for member in members}
+        numbers, file.lines = file.lines, file.lines[:0]
+        for number, text in enumerate(file.texts()):
+            if number in wanted:
+                wanted[number].text = text or ""
+                wanted[number].place = file.place(numbers[number])
+        gone = sum(row[0] != row[2] for row in rows)
+        count = sum(row[0] == row[2] and row[4] > 1 for row in rows)
+        summary = (
+            f"{total} texts, {total - gone} kept, {gone} near-duplicates in {count} groups at"
+            f" threshold {given.threshold:g}. Texts are named by their {file.unit} in the file."
+        )
+        title = f"Near-duplicates of {file.name}"
+        with written(given.out) as part:
+            part.write_text(page(title, summary, sweep, given.threshold, groups), encoding="utf-8")
+        given.written.append(given.out)
+        if not given.quiet:
+            print(f"{total} texts, {gone} near-duplicates, {count} groups: {given.out}")
+
+
 def report(file: TextFile, mask: bytearray, to: Any) -> None:
     """Print the counts."""
     for message in file.bad[:10]:
@@ -172,7 +228,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     signal.signal(signal.SIGTERM, stop)
     try:
-        run(given)
+        given.run(given)
     except KeyboardInterrupt:
         print(interrupted(given), file=sys.stderr)
         return 130

@@ -229,6 +229,12 @@ def group_rows(columns: str, query: str, threshold: float) -> str:
     )
 
 
+GROUP_COUNTS = (
+    "count(*) FILTER (WHERE id = representative AND size > 1),"
+    " count(*) FILTER (WHERE id <> representative), coalesce(max(size), 0)"
+)
+
+
 def _near(maker: Maker, threshold: float) -> str:
     return f"near_duplicate({maker.sql('a.body')}, {maker.sql('b.body')}, {float(threshold)!r})"
 

@@ -114,6 +114,16 @@ class Texts:
         columns = "id, group_id, representative, similarity, size"
         return self._search(self._groups(columns) + " ORDER BY id")
 
+    def sweep(self, thresholds: Iterable[float]) -> list[tuple[float, int, int, int]]:
+        """Threshold, groups of more than one text, texts that go, size of the largest group."""
+        found = []
+        query = f"SELECT id, {self.maker.sql('body')} FROM {self.table} ORDER BY {self.order}"
+        for threshold in thresholds:
+            row = self._search(sql.group_rows(sql.GROUP_COUNTS, query, threshold))[0]
+            groups, gone, size = map(int, row)
+            found.append((threshold, groups, gone, size))
+        return found
+
     def pairs(self) -> list[Any]:
         """Rows (a, b, similarity) of all pairs, b of the other source if there is one."""
         other = None if self.against is None else self.others

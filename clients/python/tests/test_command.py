@@ -5,6 +5,8 @@ import glob
 import gzip
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -279,3 +281,49 @@ def test_interrupted(database, tmp_path):
     assert shown == ("", "neardup: interrupted: nothing was written, the query was cancelled\n")
     assert (process.returncode, out.exists(), waiting()) == (130, False, 0)
     execute(DSN, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def test_report(dsn, tmp_path, capsys):
+    source, out = tmp_path / "in.jsonl", tmp_path / "report.html"
+    evil = TEXTS[0] + ' <script>document.title = "evil"</script> & so on'
+    write_jsonl(source, [*RECORDS, {"body": evil}])
+    assert main(["report", str(source), "-o", str(out), "--threshold", "0.6", dsn]) == 0
+    assert capsys.readouterr().out == f"6 texts, 3 near-duplicates, 1 groups: {out}\n"
+    page = out.read_text()
+    assert "6 texts, 3 kept, 3 near-duplicates in 1 groups at threshold 0.6" in page
+    for part in ("<ins>Indeed:</ins>", "<del>The</del> <ins>A</ins>", "&lt;script&gt;document.title"):
+        assert part in page
+    assert page.count("<script>") == 1
+    assert "http" not in re.sub(r"<meta http-equiv", "", page)
+    assert main(["report", str(source), "-o", str(out), "--members", "2", "--quiet", dsn]) == 0
+    assert "and 1 more" in out.read_text()
+    write_jsonl(source, RECORDS[:2])
+    assert main(["report", str(source), "-o", str(out), "--quiet", dsn]) == 0
+    assert "There are no near-duplicates." in out.read_text()
+    for name in ("report.txt", "report.html"):
+        with pytest.raises(SystemExit):
+            main(["report", str(source), "-o", name, "--threshold", "2" if name == "report.html" else "0.5"])
+
+
+def test_report_in_a_browser(dsn, tmp_path, database):
+    """Verdicts are counted and saved as a file that PostgreSQL reads."""
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser is None:
+        pytest.skip("there is no chromium")
+    source, out = write_jsonl(tmp_path / "in.jsonl"), tmp_path / "report.html"
+    assert main(["report", str(source), "-o", str(out), "--quiet", dsn]) == 0
+    clicks = """<script>
+        document.querySelector('input[value="false"]').click();
+        document.querySelectorAll('fieldset')[1].querySelector('input[value="true"]').click();
+        document.body.dataset.csv = csv();
+        document.body.dataset.wide = document.documentElement.scrollWidth > window.innerWidth;
+        </script></body>"""
+    out.write_text(out.read_text().replace("</body>", clicks))
+    dom = subprocess.run(
+        [browser, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=320,600", "--dump-dom", out.as_uri()],
+        capture_output=True, text=True, check=True, timeout=60,
+    ).stdout  # fmt: skip
+    assert "2 verdicts, 1 of them not the same" in dom
+    assert 'data-csv="a,b,same\n1,3,false\n1,5,true\n"' in dom
+    assert 'data-wide="false"' in dom
+    assert 'disabled=""' not in dom

@@ -88,6 +88,7 @@ class SignatureField(GeneratedField):
         self.given = (source, analysis, function, arguments or {})
         self.maker = sql.Maker.of(analysis, function, **(arguments or {}))
         kwargs.setdefault("null", True)
+        kwargs["serialize"] = False  # dumpdata leaves it out: the database computes it again
         super().__init__(
             expression=MakeSignature(F(source) if source else Value(None), self.maker),
             output_field=StoredSignatureField(),
@@ -97,7 +98,7 @@ class SignatureField(GeneratedField):
 
     def deconstruct(self) -> tuple[str, str, list[Any], dict[str, Any]]:
         name, path, args, kwargs = super().deconstruct()
-        for key in ("expression", "output_field", "db_persist", "null"):
+        for key in ("expression", "output_field", "db_persist", "null", "serialize"):
             kwargs.pop(key, None)
         defaults: tuple[Any, ...] = (None, "", "shingles", {})
         names = ("source", "analysis", "function", "arguments")
@@ -105,6 +106,38 @@ class SignatureField(GeneratedField):
             if value != default:
                 kwargs[key] = value
         return name, path, args, kwargs
+
+
+class _WrittenByGuard:
+    """A column of tags: save() leaves it as it is in the database, and an insertion reads it."""
+
+    name: str
+    db_returning = True
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs.setdefault("null", True)
+        kwargs.setdefault("blank", True)
+        kwargs.setdefault("editable", False)
+        super().__init__(*args, **kwargs)
+
+    def pre_save(self, model_instance: Any, add: bool) -> Any:
+        """Return what is written: nothing for a new row, else what is there."""
+        return None if add else F(self.name)
+
+
+class TagField(_WrittenByGuard, models.TextField):
+    """The column of mode tag as a text, for keys of any kind."""
+
+
+class TagForeignKey(_WrittenByGuard, models.ForeignKey):
+    """The column of mode tag as a reference to the first row of the group.
+
+    It has no constraint in the database, as the first row may be deleted.
+    """
+
+    def __init__(self, to: Any = "self", on_delete: Any = models.DO_NOTHING, **kwargs: Any) -> None:
+        kwargs.setdefault("db_constraint", False)
+        super().__init__(to, on_delete, **kwargs)
 
 
 class SignatureManager(models.Manager):
@@ -214,7 +247,7 @@ class NearDuplicateConstraint(BaseConstraint):
     near-duplicates in modes skip and exclude.
     """
 
-    default_violation_error_message = "A near-duplicate of this text is there already."
+    default_violation_error_message = "A near-duplicate of this text is there already: %(row)s."
     violation_error_code = "near_duplicate"
 
     def __init__(
@@ -285,9 +318,13 @@ class NearDuplicateConstraint(BaseConstraint):
         rows = model._default_manager.using(using).filter(**near, **same)
         if not instance._state.adding and instance.pk is not None:
             rows = rows.exclude(pk=instance.pk)
-        if rows.exists():
-            message = self.get_violation_error_message()
-            raise ValidationError(message, code=self.violation_error_code)
+        near_one = rows.first()
+        if near_one is not None:
+            raise ValidationError(
+                self.violation_error_message,
+                code=self.violation_error_code,
+                params={"name": self.name, "row": near_one},
+            )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, NearDuplicateConstraint):
