@@ -262,7 +262,7 @@ uint32
 set_groups_add(SetGroups *groups, const uint64 *values, uint32 n, uint32 row)
 {
 	SetState	state = {.link = groups->n,.row = row,.similarity = -1,.reflexive = true};
-	SetKey		key = set_key(&groups->keys, values, n);
+	SetKey		key = set_key(groups->keys.secret, values, n);
 	KnownSet   *known = known_lookup(groups->known, key);
 	MemoryContext old;
 

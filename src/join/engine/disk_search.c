@@ -97,7 +97,7 @@ void
 keys_write(SpillFile *file, const JoinSet *set)
 {
 	KeyRecord	record = {
-		.number = set->key.low,.size = set->size,.nvalues = set->nvalues,
+		.number = set_number(set),.size = set->size,.nvalues = set->nvalues,
 		.nkeys = set->nkeys,.sides = SET_SIDES(set)
 	};
 	size_t		bytes = bitmap_bytes(set->size);
@@ -290,17 +290,15 @@ defer_candidates(JoinEngine *join, const JoinSet *probing)
 		const JoinSet *set = probe_candidate(join, i);
 
 		CHECK_FOR_INTERRUPTS();
-		if (set->key.low == probing->key.low ||
+		if (set_number(set) == set_number(probing) ||
 			!join->algorithm->may_match(&join->search, set, probing))
 			continue;
-		Assert(set->key.low >= 0 && set->key.low <= PG_UINT32_MAX);
-		Assert(probing->key.low >= 0 && probing->key.low <= PG_UINT32_MAX);
 		/* allocate `full` pairs at first */
 		deferred->pairs = growing_reserve(deferred->pairs, &deferred->max_pairs,
 										  Max(deferred->npairs + 1, deferred->full),
 										  sizeof(uint64));
 		deferred->pairs[deferred->npairs++] =
-			(uint64) set->key.low << 32 | (uint64) probing->key.low;
+			(uint64) set_number(set) << 32 | set_number(probing);
 	}
 }
 

@@ -16,9 +16,6 @@
 
 #define MIN_MEMORY		((size_t) 64 * 1024)
 
-/* With less memory there is no ring: what waits in it is not counted. */
-#define MIN_RING_MEMORY	((size_t) 4 * 1024 * 1024)
-
 /* The memory is checked when this part of it has been added. */
 #define CHECK_PART		256
 
@@ -41,12 +38,12 @@ engine_begin(const EngineParams *params)
 	join->phase = SEARCH_ADD;
 	join->search.memory = join->params.memory;
 	engine_set_condition(join, params->algorithm, params->measure, params->threshold);
-	settable_create(&join->table, params->secret);
-	if (join->params.memory >= MIN_RING_MEMORY)
-		ring_create(&join->ring, params->known, params->areas);
 	if (params->shared != NULL)
-		join->areas = params->areas;
-	engine_init_arenas(join);
+	{
+		join->participant = palloc0(sizeof(Participant));
+		join->participant->areas = params->areas;
+	}
+	engine_begin_memory(join);
 	MemoryContextSwitchTo(old);
 	return join;
 }
@@ -114,22 +111,22 @@ engine_stats_add(EngineStats *sum, const EngineStats *stats)
 static void
 check_memory(JoinEngine *join, size_t added)
 {
-	bool		grows = join->table.nsets == join->table.maxsets;
+	bool		grows = join->memory->table.nsets == join->memory->table.maxsets;
 	size_t		bytes;
 
 	Assert(join->phase == SEARCH_ADD);
-	join->unchecked += added;
-	if (join->unchecked < join->params.memory / CHECK_PART && !grows)
+	join->memory->unchecked += added;
+	if (join->memory->unchecked < join->params.memory / CHECK_PART && !grows)
 		return;
-	join->unchecked = 0;
+	join->memory->unchecked = 0;
 	bytes = join->params.shared != NULL ? shared_bytes_held(join) : engine_bytes_held(join);
 	/* the old table and one of twice the size */
 	if (grows)
-		bytes += 2 * settable_bytes(&join->table);
+		bytes += 2 * settable_bytes(&join->memory->table);
 	if (bytes <= join->params.memory)
 		engine_account(join, bytes);
 	else if (join->params.shared != NULL)
-		join->full = true;
+		join->participant->full = true;
 	else
 		spill_begin(join);
 }
@@ -140,12 +137,12 @@ store_values(JoinEngine *join, JoinSet *set, const uint64 *values)
 {
 	uint32		n = set->size;
 	SharedPointer place;
-	void	   *bytes = arena_alloc_shared(&join->values, set_bytes(n), &place);
+	void	   *bytes = arena_alloc_shared(&join->memory->values, set_bytes(n), &place);
 
 	Assert(n > 0 && set->values == NULL);
 	set->values = set_values(bytes, n);
 	memcpy(set->values, values, sizeof(uint64) * n);
-	set->keys = (uint64 *) (uintptr_t) place;
+	set->place = place;
 	if (join->params.known != NULL)
 		shared_values_add(join->params.known, set->key, set->values, n,
 						  join->totals.nstored, place + bitmap_bytes(n));
@@ -160,7 +157,7 @@ static JoinSet *
 distinct_set(JoinEngine *join, const AddedRow *row)
 {
 	bool		found;
-	JoinSet    *set = settable_find(&join->table, row->key, row->values, row->n, &found);
+	JoinSet    *set = settable_find(&join->memory->table, row->key, row->values, row->n, &found);
 	SharedPointer stored = InvalidSharedPointer;
 
 	if (found)
@@ -171,7 +168,7 @@ distinct_set(JoinEngine *join, const AddedRow *row)
 	if (SharedPointerIsValid(stored))
 	{
 		set->values = shared_at(join->params.areas, stored);
-		set->keys = (uint64 *) (uintptr_t) (stored - bitmap_bytes(set->size));
+		set->place = stored - bitmap_bytes(set->size);
 	}
 	else
 		store_values(join, set, row->values);
@@ -183,10 +180,10 @@ add_in_memory(JoinEngine *join, const AddedRow *row, uint32 rowno)
 {
 	JoinSide	side = row->side;
 	bool		shared = join->params.shared != NULL;
-	Row		  **rows = row->n == 0 ? join->empty : distinct_set(join, row)->rows;
+	Row		  **rows = row->n == 0 ? join->memory->empty : distinct_set(join, row)->rows;
 
 	Assert(join->spill == NULL);
-	rows[side] = row_make(&join->rows[side], rows[side], row->data, rowno, row->len);
+	rows[side] = row_make(&join->memory->rows[side], rows[side], row->data, rowno, row->len);
 
 	/* of shared rows, the inner link is that of the last row */
 	if (join->params.self_join && (!shared || rows[SIDE_INNER] == NULL))
@@ -216,7 +213,7 @@ flush_ring(JoinEngine *join)
 	MemoryContext old = MemoryContextSwitchTo(join->search.context);
 	const AddedRow *row;
 
-	while ((row = ring_pop(&join->ring)) != NULL)
+	while (join->memory != NULL && (row = ring_pop(&join->memory->ring)) != NULL)
 		insert_row(join, row);
 	MemoryContextSwitchTo(old);
 }
@@ -267,14 +264,14 @@ engine_add(JoinEngine *join, JoinSide side, const uint64 *values, uint32 n,
 	if (n > 0)
 	{
 		added.n = n;
-		added.key = set_key(&join->table, values, n);
+		added.key = set_key(join->secret, values, n);
 		join->search.max_features = Max(join->search.max_features, n);
 		join->search.stats.sets++;
 	}
-	if (keep && ring_is_full(&join->ring))
-		insert_row(join, ring_pop(&join->ring));
-	if (keep && join->spill == NULL && ring_accepts(&join->ring, &added))
-		ring_push(&join->ring, &join->table, &added);
+	if (keep && join->spill == NULL && ring_is_full(&join->memory->ring))
+		insert_row(join, ring_pop(&join->memory->ring));
+	if (keep && join->spill == NULL && ring_accepts(&join->memory->ring, &added))
+		ring_push(&join->memory->ring, &join->memory->table, &added);
 	else if (keep)
 	{
 		/* rows of one set are inserted in their order */
@@ -350,10 +347,10 @@ engine_filter_by_added(JoinEngine *join)
 	if (join->spill == NULL)
 	{
 		engine_filter_begin(join, Max(join->totals.nfeatures, join->totals.npostings));
-		for (uint32 i = 0; join->filter.words != NULL && i < join->table.nsets; i++)
+		for (uint32 i = 0; join->filter.words != NULL && i < join->memory->table.nsets; i++)
 		{
 			CHECK_FOR_INTERRUPTS();
-			engine_filter_add(join, join->table.sets[i].values, join->table.sets[i].size);
+			engine_filter_add(join, join->memory->table.sets[i].values, join->memory->table.sets[i].size);
 		}
 		return;
 	}
@@ -391,7 +388,7 @@ engine_filter_end(JoinEngine *join)
 static void
 prepare_in_memory(JoinEngine *join)
 {
-	SetTable   *table = &join->table;
+	SetTable   *table = &join->memory->table;
 
 	engine_make_room(join);
 	join->search.stats.distinct = table->nsets;
@@ -422,7 +419,7 @@ prepare_in_memory(JoinEngine *join)
 		/* keep the keys in the place of dropped values, if they fit */
 		keys += set->nvalues;
 		if (set->size - set->nvalues < set->nkeys)
-			keys = arena_alloc(&join->keys, sizeof(uint64) * set->nkeys);
+			keys = arena_alloc(&join->memory->keys, sizeof(uint64) * set->nkeys);
 		memcpy(keys, set->keys, sizeof(uint64) * set->nkeys);
 		set->keys = keys;
 	}
@@ -435,7 +432,7 @@ prepare_in_memory(JoinEngine *join)
 bool
 engine_is_full(const JoinEngine *join)
 {
-	return join->full;
+	return join->participant->full;
 }
 
 bool
@@ -491,12 +488,8 @@ free_shared_memory(JoinEngine *join)
 {
 	MemoryContext old = MemoryContextSwitchTo(join->search.context);
 
-	Assert(join->spill->holds_memory);
-	shared_areas_empty(join->areas);
-	join->areas = NULL;
-	engine_init_arenas(join);
+	engine_free_memory(join);
 	setruns_limit(&join->spill->file.runs, SIZE_MAX);
-	join->spill->holds_memory = false;
 	MemoryContextSwitchTo(old);
 }
 
@@ -508,7 +501,7 @@ engine_is_spilled(JoinEngine *join)
 
 	if (join->spill == NULL)
 		return false;
-	if (!join->spill->holds_memory)
+	if (join->memory == NULL)
 		return true;
 
 	/*
@@ -543,7 +536,7 @@ share_on_disk(JoinEngine *join, Barrier *barrier)
 	spill_publish(join);
 	if (phase <= STEP_PUBLISH)
 		BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION);
-	if (join->spill->holds_memory)
+	if (join->memory != NULL)
 		free_shared_memory(join);
 	spill_merge(join);
 	if (phase <= STEP_MERGE && BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION))
@@ -603,7 +596,7 @@ engine_build(JoinEngine *join, pg_atomic_uint64 *claimed)
 			probe_begin(join);
 		else
 			probe_begin_chunk(join);
-		engine_account(join, join->areas->bytes + join->search.index.bytes +
+		engine_account(join, engine_areas(join)->bytes + join->search.index.bytes +
 					   sizeof(JoinSet) * (size_t) join->search.nsets);
 	}
 	else
@@ -656,7 +649,7 @@ void
 rows_begin(JoinEngine *join, JoinSide side, RowGroup group, RowCursor *cursor)
 {
 	cursor->next = group;
-	cursor->areas = join->areas;
+	cursor->areas = engine_areas(join);
 	cursor->left = 0;
 	cursor->reader = NULL;
 	if (group != NULL && group->len == ROWS_IN_FILE)
@@ -666,7 +659,7 @@ rows_begin(JoinEngine *join, JoinSide side, RowGroup group, RowCursor *cursor)
 		memcpy(&range, group->data, sizeof(RowRange));
 		cursor->next = NULL;
 		cursor->left = range.nrows;
-		cursor->reader = &join->cursors[side];
+		cursor->reader = &join->spill->cursors[side];
 		spillreader_seek(&cursor->reader->reader, range.offset);
 	}
 }
@@ -707,26 +700,28 @@ void
 engine_rows(JoinEngine *join, JoinSide side)
 {
 	if (join->spill != NULL)
-		spillreader_seek(&join->cursors[side].reader, 0);
-	join->scans[side] = (RowScan)
+		spillreader_seek(&join->spill->cursors[side].reader, 0);
+	else
+		join->memory->scans[side] = (RowScan)
 	{
-		join->empty[side], 0
+		join->memory->empty[side], 0
 	};
 }
 
 const void *
 engine_rows_next(JoinEngine *join, JoinSide side, uint32 *rowno)
 {
-	RowScan    *scan = &join->scans[side];
+	RowScan    *scan;
 	const Row  *found;
 
 	if (join->spill != NULL)
 	{
-		RowReader  *reader = &join->cursors[side];
+		RowReader  *reader = &join->spill->cursors[side];
 		uint32		len;
 
 		return spillreader_at_end(&reader->reader) ? NULL : row_read(reader, rowno, &len);
 	}
+	scan = &join->memory->scans[side];
 	while (scan->row == NULL && scan->set < join->search.nsets)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -735,7 +730,7 @@ engine_rows_next(JoinEngine *join, JoinSide side, uint32 *rowno)
 	found = scan->row;
 	if (found == NULL)
 		return NULL;
-	scan->row = row_at(join->areas, found->next);
+	scan->row = row_at(engine_areas(join), found->next);
 	*rowno = found->rowno;
 	return found->data;
 }

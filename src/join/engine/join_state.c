@@ -13,6 +13,9 @@
 /* One set in SAMPLED is in the sample that estimates the number of different features. */
 #define SAMPLED			16
 
+/* With less memory there is no ring: what waits in it is not counted. */
+#define MIN_RING_MEMORY	((size_t) 4 * 1024 * 1024)
+
 /* With fewer features the number of counters does not matter. */
 #define MIN_FEATURES	65536
 
@@ -23,17 +26,58 @@ engine_account(JoinEngine *join, size_t bytes)
 }
 
 void
-engine_init_arenas(JoinEngine *join)
+engine_begin_memory(JoinEngine *join)
 {
+	SetsInMemory *memory = join->memory = palloc0(sizeof(SetsInMemory));
 	size_t		block = Min(Max(join->params.memory / 512, 1024), 64 * 1024);
-	Arena	   *arenas[] = {&join->values, &join->keys, &join->rows[SIDE_OUTER],
-	&join->rows[SIDE_INNER]};
+	Arena	   *arenas[] = {&memory->values, &memory->keys, &memory->rows[SIDE_OUTER],
+	&memory->rows[SIDE_INNER]};
 
+	Assert(join->spill == NULL);
+	settable_create(&memory->table, join->params.secret);
+	memcpy(join->secret, memory->table.secret, JOIN_SECRET);
+	if (join->params.memory >= MIN_RING_MEMORY)
+		ring_create(&memory->ring, join->params.known, join->params.areas);
 	for (int i = 0; i < lengthof(arenas); i++)
 	{
 		arena_init(arenas[i], block);
-		arenas[i]->areas = join->areas;
+		arenas[i]->areas = engine_areas(join);
 	}
+}
+
+void
+engine_free_memory(JoinEngine *join)
+{
+	SetsInMemory *memory = join->memory;
+
+	Assert(join->spill != NULL && memory != NULL);
+	settable_free(&memory->table);
+	if (join->participant != NULL)
+	{
+		shared_areas_empty(join->participant->areas);
+		join->participant->areas = NULL;
+	}
+	else
+	{
+		arena_reset(&memory->rows[SIDE_OUTER]);
+		arena_reset(&memory->rows[SIDE_INNER]);
+		arena_reset(&memory->values);
+	}
+	ring_free(&memory->ring);
+	pfree(memory);
+	join->memory = NULL;
+}
+
+/* Bytes held by the sets in memory, and later by their keys and index. */
+static size_t
+memory_held(JoinEngine *join)
+{
+	const SetsInMemory *memory = join->memory;
+
+	return memory->values.bytes + memory->rows[SIDE_OUTER].bytes +
+		memory->rows[SIDE_INNER].bytes + settable_bytes(&memory->table) +
+		inverted_index_bytes(memory->table.nsets, join->totals.npostings) +
+		join->totals.nkeys * sizeof(uint64);
 }
 
 size_t
@@ -43,11 +87,8 @@ engine_bytes_held(JoinEngine *join)
 	size_t		counters = join->algorithm->ordered ?
 	Min(join->totals.nfeatures * 2 * counter, join->params.memory / 8) : 0;
 
-	return join->values.bytes + join->rows[SIDE_OUTER].bytes +
-		join->rows[SIDE_INNER].bytes + join->filter.bytes +
-		settable_bytes(&join->table) +
-		inverted_index_bytes(join->table.nsets, join->totals.npostings) + counters +
-		(join->totals.nkeys + join->search.max_features) * sizeof(uint64);
+	return (join->memory == NULL ? 0 : memory_held(join)) + join->filter.bytes + counters +
+		join->search.max_features * sizeof(uint64);
 }
 
 size_t
@@ -71,7 +112,7 @@ engine_make_room(JoinEngine *join)
 uint64
 engine_different_features(JoinEngine *join)
 {
-	const SetTable *table = &join->table;
+	const SetTable *table = &join->memory->table;
 	uint64		nfeatures = join->totals.nfeatures;
 	TokenCounters sample = {.weighted = false};
 	double		different;
@@ -82,7 +123,7 @@ engine_different_features(JoinEngine *join)
 	for (uint32 i = 0; i < table->nsets; i += SAMPLED)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (HAS_STORED(join, &table->sets[i]))
+		if (has_stored(join, &table->sets[i]))
 			counters_add(&sample, table->sets[i].values, table->sets[i].size);
 	}
 	different = counters_different(&sample) * SAMPLED;
@@ -325,7 +366,7 @@ probe_verify(JoinEngine *join, const JoinSet *probing)
 
 		CHECK_FOR_INTERRUPTS();
 		/* if the measure is not symmetric, a set finds itself */
-		if (set->key.low != probing->key.low &&
+		if (set_number(set) != set_number(probing) &&
 			join->algorithm->verify(&join->search, set, probing))
 			probe_add_match(join, set, probing);
 	}
@@ -342,7 +383,7 @@ probe_fetch_ahead(JoinEngine *join, uint32 number)
 		return;
 	set_fetch_keys(&set[FETCH_FIRST]);
 	__builtin_prefetch(set[FETCH_FIRST].values - 1);
-	rows_ahead_add(&join->ahead, join->areas, set[FETCH_FIRST].rows[SIDE_OUTER]);
+	rows_ahead_add(&join->ahead, engine_areas(join), set[FETCH_FIRST].rows[SIDE_OUTER]);
 	set += FETCH_AHEAD;
 	if (index->mode == INDEX_SHARED)
 		shared_view_fetch(index, set->keys, set->nkeys,

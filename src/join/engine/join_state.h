@@ -91,6 +91,30 @@ typedef struct RowScan
 	uint32		set;
 } RowScan;
 
+/* Sets and rows in memory: while rows are added, and until the end unless a join goes to disk. */
+typedef struct SetsInMemory
+{
+	PrefetchRing ring;			/* rows whose sets are not in the table yet */
+	SetTable	table;
+	Arena		values;
+	Arena		rows[2];
+	Arena		keys;			/* keys of sets that have no room for them */
+	Row		   *empty[2];		/* rows without features, as JoinSet.rows */
+	size_t		unchecked;		/* bytes added since memory was checked */
+	RowScan		scans[2];		/* of engine_rows_next(), by side */
+} SetsInMemory;
+
+/* One of several processes that join together. */
+typedef struct Participant
+{
+	SharedAreas *areas;			/* of rows and values; NULL: freed, as all are
+								 * on disk */
+	uint32	   *borrowed;		/* sets of the table whose values another
+								 * process has stored, until their rows are
+								 * reassigned */
+	bool		full;			/* shared memory is used up */
+} Participant;
+
 struct JoinEngine
 {
 	EngineParams params;
@@ -108,25 +132,16 @@ struct JoinEngine
 	JoinSide	indexed;
 	JoinSide	probing;
 
-	/* while rows are added, and until the end in memory */
-	PrefetchRing ring;			/* rows whose sets are not in the table yet */
-	SetTable	table;
+	/* while rows are added */
+	char		secret[JOIN_SECRET];	/* of the hash of sets */
 	FeatureFilter filter;		/* by the side that was added first */
-	Arena		values;
-	Arena		rows[2];
-	Arena		keys;			/* of sets that have no room for them */
-	Row		   *empty[2];		/* rows without features, as JoinSet.rows */
 	uint32		nrows[2];
 	StoredTotals totals;
-	uint32	   *borrowed;		/* sets of the table whose values another
-								 * process has stored, until their rows are
-								 * reassigned */
-	size_t		unchecked;		/* bytes added since memory was checked */
-	SharedAreas *areas;			/* of rows and values; NULL: they are not
-								 * shared */
-	bool		full;			/* shared memory is used up */
 
-	struct Spill *spill;		/* NULL: all is in memory */
+	/* where sets and rows are, and with whom */
+	SetsInMemory *memory;		/* NULL: all of them are on disk */
+	struct Spill *spill;		/* NULL: all of them are in memory */
+	Participant *participant;	/* NULL: this process is alone */
 
 	/* while sets probe */
 	RowsAhead	ahead;			/* rows of sets that probe soon */
@@ -134,19 +149,25 @@ struct JoinEngine
 	ProbeCallback probe;		/* of the algorithm for the index */
 	Claims		claims;
 	FoundPairs	found;
-	RowReader	cursors[2];		/* of groups in a file */
-	RowScan		scans[2];		/* of engine_rows_next(), by side */
 };
 
 /* The last side whose rows are stored. */
 #define LAST_SIDE(join) \
 	((join)->params.self_join ? SIDE_OUTER : SIDE_INNER)
 
+/* The shared memory that links of rows lead to; NULL: links are addresses. */
+static inline SharedAreas *
+engine_areas(const JoinEngine *join)
+{
+	return join->participant == NULL ? NULL : join->participant->areas;
+}
+
 /* Note the number of bytes that are held. */
 extern void engine_account(JoinEngine *join, size_t bytes);
 
-/* Initialize the arenas of values, keys and rows, in shared memory if there are areas. */
-extern void engine_init_arenas(JoinEngine *join);
+/* Prepare to hold sets in memory, which is shared if there are areas; and free all of them. */
+extern void engine_begin_memory(JoinEngine *join);
+extern void engine_free_memory(JoinEngine *join);
 
 /* Bytes held now, or later if no more rows are added. */
 extern size_t engine_bytes_held(JoinEngine *join);
@@ -157,10 +178,21 @@ extern size_t engine_buffer(const JoinEngine *join);
 /* Allocate room for the keys of the largest set. */
 extern void engine_make_room(JoinEngine *join);
 
-/* The shared place of a set before it is prepared; and whether this process has stored it. */
-#define SET_PLACE(set)	((SharedPointer) (uintptr_t) (set)->keys)
-#define HAS_STORED(join, set) \
-	((join)->params.shared == NULL || POINTER_AREA(SET_PLACE(set)) == (join)->params.part)
+/* The number of the process that has stored a set which is not prepared; this one if alone. */
+static inline int
+set_storer(const JoinEngine *join, const JoinSet *set)
+{
+	if (join->participant == NULL)
+		return join->params.part;
+	Assert(SharedPointerIsValid(set->place));
+	return POINTER_AREA(set->place);
+}
+
+static inline bool
+has_stored(const JoinEngine *join, const JoinSet *set)
+{
+	return set_storer(join, set) == join->params.part;
+}
 
 /*
  * An upper bound of the number of different features of the sets that this process has

@@ -362,12 +362,11 @@ settable_bytes(const SetTable *table)
 	return (size_t) table->nslots * (sizeof(uint32) + sizeof(JoinSet) / 2);
 }
 
-/* The key of a set of n >= 1 values. */
+/* The key of a set of n >= 1 values, by a secret of JOIN_SECRET bytes. */
 SetKey
-set_key(const SetTable *table, const uint64 *values, uint32 n)
+set_key(const char *secret, const uint64 *values, uint32 n)
 {
-	XXH128_hash_t hash = XXH3_128bits_withSecret(values, sizeof(uint64) * n, table->secret,
-												 sizeof(table->secret));
+	XXH128_hash_t hash = XXH3_128bits_withSecret(values, sizeof(uint64) * n, secret, JOIN_SECRET);
 	SetKey		key;
 
 	key.high = (int64) ((uint64) n << SETKEY_HASH_BITS |
@@ -505,6 +504,15 @@ ring_create(PrefetchRing *ring, SharedValues *shared, SharedAreas *areas)
 	ring->areas = areas;
 	ring->slots = palloc(sizeof(RingSlot) * RING_ROWS);
 	ring->first = ring->n = 0;
+}
+
+void
+ring_free(PrefetchRing *ring)
+{
+	Assert(ring->n == 0);
+	if (ring->slots != NULL)
+		pfree(ring->slots);
+	ring->slots = NULL;
 }
 
 /* The row that was pushed `before` rows before the last one, or NULL. */

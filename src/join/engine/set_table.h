@@ -30,19 +30,35 @@ typedef struct SetKey
 
 typedef struct JoinSet
 {
-	SetKey		key;			/* in groups, low is the representative */
+	SetKey		key;			/* see set_number(); in groups, low is the
+								 * representative */
 	uint64	   *values;			/* rising; the set's bitmap is before them */
-	uint64	   *keys;			/* tokens of its prefix, rising; of a set that
-								 * is not prepared, its shared place */
+	union
+	{
+		SharedPointer place;	/* until it is prepared, where bitmap and
+								 * values are in shared memory */
+		uint64	   *keys;		/* then, tokens of its prefix, rising */
+	};
 	uint32		size;			/* elements of the set */
 	uint32		nvalues;		/* less than size once elements that occur in
 								 * no other set are dropped */
-	uint32		nkeys;			/* of the prefix, without those */
+	uint32		nkeys;			/* keys of the prefix, without dropped ones */
 	uint32		first;			/* its number in groups */
-	struct Row *rows[2];		/* by JoinSide; of a shared set, links until
-								 * sets are gathered, in a self-join to the
-								 * first and the last row */
+	struct Row *rows[2];		/* links by JoinSide, see row_at(); of a set
+								 * in shared memory in a self-join, until sets
+								 * are gathered, to the first and last row */
 } JoinSet;
+
+/*
+ * Once identical sets are collapsed, the low part of the key is the number of the set among all,
+ * in order of size.
+ */
+static inline uint32
+set_number(const JoinSet *set)
+{
+	Assert(set->key.low >= 0 && set->key.low <= PG_UINT32_MAX);
+	return set->key.low;
+}
 
 /* The sides on which a set has rows, as bits. */
 #define SET_SIDES(set) \
@@ -130,7 +146,7 @@ extern void settable_create(SetTable *table, const char *secret);
 extern void settable_free(SetTable *table);
 extern JoinSet *settable_take_room(SetTable *table, uint32 n);
 extern size_t settable_bytes(const SetTable *table);
-extern SetKey set_key(const SetTable *table, const uint64 *values, uint32 n);
+extern SetKey set_key(const char *secret, const uint64 *values, uint32 n);
 extern JoinSet *settable_find(SetTable *table, SetKey key,
 							  const uint64 *values, uint32 n, bool *found);
 extern void settable_sort(SetTable *table);
@@ -172,7 +188,8 @@ typedef struct PrefetchRing
 	SharedAreas *areas;
 } PrefetchRing;
 
-/* Create a ring in the current memory context. */
+/* Create a ring in the current memory context; and free an empty one. */
+extern void ring_free(PrefetchRing *ring);
 extern void ring_create(PrefetchRing *ring, SharedValues *shared, SharedAreas *areas);
 
 static inline bool

@@ -242,7 +242,7 @@ typedef struct Share
 static inline void *
 at(const JoinEngine *join, SharedPointer pointer)
 {
-	return shared_at(join->areas, pointer);
+	return shared_at(engine_areas(join), pointer);
 }
 
 /*
@@ -266,20 +266,20 @@ shared_index_allocate(JoinEngine *join, int part)
 			if (has_room)
 				shared->postings = shared->room;
 			else
-				shared_alloc(join->areas, npostings * sizeof(Posting), &shared->postings);
+				shared_alloc(engine_areas(join), npostings * sizeof(Posting), &shared->postings);
 			break;
 		case 1:
 			shared->shift = inverted_index_shift(nbuckets);
 			if (!has_room && nbuckets * sizeof(Bucket) <= shared->room_bytes)
 				shared->buckets = shared->room;
 			else
-				shared_alloc(join->areas, nbuckets * sizeof(Bucket), &shared->buckets);
+				shared_alloc(engine_areas(join), nbuckets * sizeof(Bucket), &shared->buckets);
 			break;
 		case 2:
-			shared_alloc(join->areas, npostings * sizeof(uint32), &shared->places);
+			shared_alloc(engine_areas(join), npostings * sizeof(uint32), &shared->places);
 			break;
 		case 3:
-			shared_alloc(join->areas, join->search.nsets * sizeof(IndexedSet), &shared->entries);
+			shared_alloc(engine_areas(join), join->search.nsets * sizeof(IndexedSet), &shared->entries);
 			break;
 		default:
 			break;

@@ -78,7 +78,7 @@ own_part(const JoinEngine *join)
 static inline void *
 at(const JoinEngine *join, SharedPointer pointer)
 {
-	return shared_at(join->areas, pointer);
+	return shared_at(engine_areas(join), pointer);
 }
 
 size_t
@@ -146,9 +146,9 @@ shared_bytes_held(JoinEngine *join)
 		return SIZE_MAX / 2;
 	index = inverted_index_bytes(nsets, npostings) - inverted_index_own_bytes(nsets) +
 		npostings * sizeof(uint32);
-	return join->areas->bytes + settable_bytes(&join->table) +
-		join->table.nsets * (sizeof(SharedSet) + 2 * sizeof(uint32) +
-							 2 * MARKS_A_SET / BITS_PER_BYTE) +
+	return engine_areas(join)->bytes + settable_bytes(&join->memory->table) +
+		join->memory->table.nsets * (sizeof(SharedSet) + 2 * sizeof(uint32) +
+									 2 * MARKS_A_SET / BITS_PER_BYTE) +
 		nsets * sizeof(JoinSet) + inverted_index_own_bytes(nsets) +
 		index / Max(BarrierParticipants(&shared->barrier), 1) +
 		(join->algorithm->ordered ?
@@ -170,31 +170,31 @@ void
 shared_publish(JoinEngine *join)
 {
 	SharedSetsPart *part = own_part(join);
-	SetTable   *table = &join->table;
+	SetTable   *table = &join->memory->table;
 	uint32		n = 0;
 	uint32		nborrowed = 0;
 	SharedSet  *sets;
 	uint64		nmarks;
 	uint64	   *marks;
 
-	sets = shared_alloc(join->areas, sizeof(SharedSet) * (size_t) join->totals.nstored,
+	sets = shared_alloc(engine_areas(join), sizeof(SharedSet) * (size_t) join->totals.nstored,
 						&part->sets);
-	join->borrowed = MemoryContextAllocHuge(join->search.context,
-											sizeof(uint32) * (size_t) (table->nsets - join->totals.nstored));
+	join->participant->borrowed = MemoryContextAllocHuge(join->search.context,
+														 sizeof(uint32) * (size_t) (table->nsets - join->totals.nstored));
 	for (uint32 i = 0; i < table->nsets; i++)
 	{
 		const JoinSet *set = &table->sets[i];
 		SharedSet  *shared = &sets[n];
 
 		CHECK_EVERY(i);
-		if (!HAS_STORED(join, set))
+		if (!has_stored(join, set))
 		{
-			join->borrowed[nborrowed++] = i;
+			join->participant->borrowed[nborrowed++] = i;
 			continue;
 		}
 		memset(shared, 0, sizeof(SharedSet));
 		shared->key = set->key;
-		shared->place = SET_PLACE(set);
+		shared->place = set->place;
 		for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
 			pg_atomic_init_u64(&shared->rows[side], (uintptr_t) set->rows[side]);
 		n++;
@@ -202,7 +202,7 @@ shared_publish(JoinEngine *join)
 	Assert(n == join->totals.nstored);
 	part->n = n;
 	nmarks = pg_nextpower2_64((uint64) MARKS_A_SET * Max(n, MARKS_A_WORD));
-	marks = shared_alloc(join->areas, nmarks / BITS_PER_BYTE, &part->marks);
+	marks = shared_alloc(engine_areas(join), nmarks / BITS_PER_BYTE, &part->marks);
 	clear_memory(marks, nmarks / BITS_PER_BYTE);
 	part->mark_bits = pg_leftmost_one_pos64(nmarks);
 	for (uint32 i = 0; i < n; i++)
@@ -221,8 +221,8 @@ static void
 return_list(JoinEngine *join, JoinSide side, const JoinSet *set, const Row *link,
 			RowCallback take, void *arg)
 {
-	for (const Row *row = row_at(join->areas, link); row != NULL;
-		 row = row_at(join->areas, row->next))
+	for (const Row *row = row_at(engine_areas(join), link); row != NULL;
+		 row = row_at(engine_areas(join), row->next))
 	{
 		CHECK_FOR_INTERRUPTS();
 		take(arg, side, set == NULL ? NULL : set->values,
@@ -235,10 +235,10 @@ shared_return_rows(JoinEngine *join, RowCallback take, void *arg)
 {
 	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
 	{
-		return_list(join, side, NULL, join->empty[side], take, arg);
-		for (uint32 i = 0; i < join->table.nsets; i++)
-			return_list(join, side, &join->table.sets[i],
-						join->table.sets[i].rows[side], take, arg);
+		return_list(join, side, NULL, join->memory->empty[side], take, arg);
+		for (uint32 i = 0; i < join->memory->table.nsets; i++)
+			return_list(join, side, &join->memory->table.sets[i],
+						join->memory->table.sets[i].rows[side], take, arg);
 	}
 }
 
@@ -247,7 +247,7 @@ shared_return_rows(JoinEngine *join, RowCallback take, void *arg)
 static inline Row *
 row_of(const JoinEngine *join, uint64 link)
 {
-	return row_at(join->areas, (const Row *) (uintptr_t) link);
+	return row_at(engine_areas(join), (const Row *) (uintptr_t) link);
 }
 
 /* The last row of a set, whose rows are links by JoinSide, on a side where it has rows. */
@@ -262,7 +262,7 @@ last_row(const JoinEngine *join, const uint64 *rows, JoinSide side)
 	while (last->next != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
-		last = row_at(join->areas, last->next);
+		last = row_at(engine_areas(join), last->next);
 	}
 	return last;
 }
@@ -293,9 +293,9 @@ static inline SharedSet *
 owner_of(const JoinEngine *join, const JoinSet *set)
 {
 	const SharedSets *shared = join->params.shared;
-	SharedSet  *sets = at(join, shared->parts[POINTER_AREA(SET_PLACE(set))].sets);
+	SharedSet  *sets = at(join, shared->parts[set_storer(join, set)].sets);
 
-	Assert(!HAS_STORED(join, set) && sets != NULL);
+	Assert(!has_stored(join, set) && sets != NULL);
 	return &sets[shared_values_number(set->values)];
 }
 
@@ -303,12 +303,12 @@ owner_of(const JoinEngine *join, const JoinSet *set)
 static void
 reassign_rows(JoinEngine *join)
 {
-	const JoinSet *sets = join->table.sets;
-	uint32		nborrowed = join->borrowed == NULL ? 0 : join->table.nsets - join->totals.nstored;
+	const JoinSet *sets = join->memory->table.sets;
+	uint32		nborrowed = join->participant->borrowed == NULL ? 0 : join->memory->table.nsets - join->totals.nstored;
 
 	for (uint32 i = 0; i < nborrowed; i++)
 	{
-		const uint32 *number = &join->borrowed[i];
+		const uint32 *number = &join->participant->borrowed[i];
 		const JoinSet *set = &sets[*number];
 		uint64		rows[2] = {(uintptr_t) set->rows[SIDE_OUTER], (uintptr_t) set->rows[SIDE_INNER]};
 
@@ -319,9 +319,9 @@ reassign_rows(JoinEngine *join)
 			__builtin_prefetch(owner_of(join, &sets[number[FETCH_OWNER]]), 1);
 		prepend_rows(join, owner_of(join, set)->rows, rows);
 	}
-	if (join->borrowed != NULL)
-		pfree(join->borrowed);
-	join->borrowed = NULL;
+	if (join->participant->borrowed != NULL)
+		pfree(join->participant->borrowed);
+	join->participant->borrowed = NULL;
 }
 
 /* Whether a process other than number `part` has a mark for the key, and so may have the set. */
@@ -378,7 +378,7 @@ list_suspects(JoinEngine *join, int number)
 		next[share] = end;
 		end = part->ends[share];
 	}
-	by_share = shared_alloc(join->areas, sizeof(uint32) * (size_t) Max(nsuspects, 1),
+	by_share = shared_alloc(engine_areas(join), sizeof(uint32) * (size_t) Max(nsuspects, 1),
 							&part->suspects);
 	for (uint32 i = 0; i < nsuspects; i++)
 	{
@@ -544,7 +544,7 @@ prepare_set(JoinEngine *join, SharedSet *shared)
 	if (set.size - set.nvalues >= set.nkeys)
 		shared->keys = shared->place + ((char *) keys - (char *) at(join, shared->place));
 	else
-		keys = arena_alloc_shared(&join->keys, sizeof(uint64) * set.nkeys, &shared->keys);
+		keys = arena_alloc_shared(&join->memory->keys, sizeof(uint64) * set.nkeys, &shared->keys);
 	memcpy(keys, set.keys, sizeof(uint64) * set.nkeys);
 	return engine_indexed_keys(join, &set);
 }
@@ -587,13 +587,13 @@ do_step(JoinEngine *join, SharedStep step)
 			if (!join->algorithm->ordered)
 				break;
 			shape = counters_of_all(join);
-			counting = shared_counts_begin(&shared->counts, join->areas, &shape);
+			counting = shared_counts_begin(&shared->counts, engine_areas(join), &shape);
 			do_runs(join, step, count_run, counting);
 			shared_counts_end(counting, join->params.part, shared->nparts);
 			break;
 		case STEP_PREPARE:
 			if (join->algorithm->ordered)
-				shared_counts_attach(&shared->counts, join->areas, &join->search.counters);
+				shared_counts_attach(&shared->counts, engine_areas(join), &join->search.counters);
 			do_runs(join, step, prepare_run, NULL);
 			break;
 		case STEP_GATHER:
@@ -620,12 +620,12 @@ shared_sets_prepare(JoinEngine *join)
 	SharedSets *shared = join->params.shared;
 	Barrier    *barrier = &shared->barrier;
 	uint64		empty[2] = {
-		(uintptr_t) join->empty[SIDE_OUTER], (uintptr_t) join->empty[SIDE_INNER]
+		(uintptr_t) join->memory->empty[SIDE_OUTER], (uintptr_t) join->memory->empty[SIDE_INNER]
 	};
 
 	/* the sets are published */
-	pfree(join->table.slots);
-	join->table.slots = NULL;
+	pfree(join->memory->table.slots);
+	join->memory->table.slots = NULL;
 	for (int i = 0; i < shared->nparts; i++)
 		join->search.max_features = Max(join->search.max_features,
 										shared->parts[i].max_features);
@@ -647,7 +647,7 @@ shared_sets_prepare(JoinEngine *join)
 			TokenCounters shape = counters_of_all(join);
 
 			/* the index reuses the memory of the counters */
-			shared_counts_fold(&shared->counts, join->areas, &shape);
+			shared_counts_fold(&shared->counts, engine_areas(join), &shape);
 			shared->index.room = shared->counts.counts;
 			shared->index.room_bytes = shape.bytes;
 		}
@@ -717,7 +717,7 @@ shared_gather(JoinEngine *join)
 	if (join->search.sets != NULL)
 		return;
 	starts = size_starts(join);
-	join->search.sets = settable_take_room(&join->table, join->search.nsets);
+	join->search.sets = settable_take_room(&join->memory->table, join->search.nsets);
 	join->search.stats.distinct = join->search.nsets;
 	join->search.stats.sets = 0;
 	for (int part = 0; part < shared->nparts; part++)
@@ -734,6 +734,6 @@ shared_gather(JoinEngine *join)
 	}
 	pfree(starts);
 	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
-		join->empty[side] =
+		join->memory->empty[side] =
 			row_of(join, pg_atomic_read_u64(&shared->empty[Min(side, LAST_SIDE(join))]));
 }

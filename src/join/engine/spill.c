@@ -91,8 +91,8 @@ spill_add(JoinEngine *join, JoinSide side, SetKey key, const uint64 *values,
 static const uint64 *
 write_rows(JoinEngine *join, JoinSide side, SetKey key, const uint64 *values, const Row *link)
 {
-	for (const Row *row = row_at(join->areas, link); row != NULL;
-		 row = row_at(join->areas, row->next))
+	for (const Row *row = row_at(engine_areas(join), link); row != NULL;
+		 row = row_at(engine_areas(join), row->next))
 	{
 		CHECK_FOR_INTERRUPTS();
 		setruns_add(&join->spill->file.runs, key, values, side, row->data, row->rowno,
@@ -106,14 +106,14 @@ write_rows(JoinEngine *join, JoinSide side, SetKey key, const uint64 *values, co
 static void
 write_table(JoinEngine *join)
 {
-	SetTable   *table = &join->table;
+	SetTable   *table = &join->memory->table;
 	SetKey		none = {0, 0};
 
 	join->totals.nfeatures = 0;
 	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
 	{
-		(void) write_rows(join, side, none, NULL, join->empty[side]);
-		join->empty[side] = NULL;
+		(void) write_rows(join, side, none, NULL, join->memory->empty[side]);
+		join->memory->empty[side] = NULL;
 	}
 	for (uint32 i = 0; i < table->nsets; i++)
 	{
@@ -135,8 +135,11 @@ spill_begin(JoinEngine *join)
 	SharedSets *shared = join->params.shared;
 	size_t		memory = join->params.memory;
 	SpillStore	store = {.nparts = 1};
+	const AddedRow *waiting;
 
 	Assert(join->phase == SEARCH_ADD);
+	/* numbers of rows that several processes add are not their own */
+	Assert(shared == NULL || join->memory->ring.n == 0);
 	if (shared != NULL)
 	{
 		store = (SpillStore)
@@ -145,7 +148,6 @@ spill_begin(JoinEngine *join)
 		};
 		spill->shares = &shared->spill;
 		spill->nshares = Min(shared->nparts * SHARES_PER_PROCESS, MAX_SPILL_SHARES);
-		spill->holds_memory = true;
 	}
 	else
 	{
@@ -155,18 +157,20 @@ spill_begin(JoinEngine *join)
 	}
 	spill->by_keys = join->algorithm->compare != NULL;
 	/* the sets in memory, and what is pending while they are written */
-	engine_account(join, join->values.bytes + join->rows[SIDE_OUTER].bytes +
-				   join->rows[SIDE_INNER].bytes + join->filter.bytes +
-				   settable_bytes(&join->table) + memory / 100 * FIRST_SHARE);
+	engine_account(join, join->memory->values.bytes + join->memory->rows[SIDE_OUTER].bytes +
+				   join->memory->rows[SIDE_INNER].bytes + join->filter.bytes +
+				   settable_bytes(&join->memory->table) + memory / 100 * FIRST_SHARE);
 	setruns_create(&spill->file.runs, memory / 100 * PENDING_SHARE, &store);
 	setruns_limit(&spill->file.runs, memory / 100 * FIRST_SHARE);
 	write_table(join);
-	settable_free(&join->table);
-	if (!spill->holds_memory)
+	while ((waiting = ring_pop(&join->memory->ring)) != NULL)
+		spill_add(join, waiting->side, waiting->key, waiting->values, waiting->data,
+				  waiting->rowno, waiting->len);
+	settable_free(&join->memory->table);
+	/* other processes may still read what is in shared memory */
+	if (shared == NULL)
 	{
-		arena_reset(&join->rows[SIDE_OUTER]);
-		arena_reset(&join->rows[SIDE_INNER]);
-		arena_reset(&join->values);
+		engine_free_memory(join);
 		setruns_limit(&spill->file.runs, SIZE_MAX);
 	}
 	engine_account(join, memory / 100 * PENDING_SHARE);
@@ -307,7 +311,7 @@ begin_reading(JoinEngine *join)
 						   max_group);
 	join->search.stats.distinct = file->nsets;
 	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
-		row_reader_create(&join->cursors[side], &file->rows[Min(side, LAST_SIDE(join))], buffer);
+		row_reader_create(&join->spill->cursors[side], &file->rows[Min(side, LAST_SIDE(join))], buffer);
 	chunks_create(join, 2 * max_group + SET_FILE_READERS * buffer + values +
 				  join->search.counters.bytes +
 				  (size_t) join->search.max_features * 3 * sizeof(uint64));

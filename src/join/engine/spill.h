@@ -39,12 +39,11 @@ typedef struct Spill
 	SpillShares *shares;		/* shared, or this process's own */
 	SpillPart	part;			/* of this process, if it is alone */
 	uint32		nshares;		/* into which work is divided */
-	bool		holds_memory;	/* the sets that were added before are still
-								 * in shared memory */
 	bool		by_keys;		/* candidates are found by keys and bitmaps,
 								 * and compared later */
 	SpillFile	keys;			/* then: of all sets that have any */
 	struct Counting *counting;	/* of features, with other processes */
+	RowReader	cursors[2];		/* of rows that the caller reads, by side */
 	struct Chunks *chunks;		/* see disk_search.c */
 } Spill;
 
