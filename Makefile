@@ -435,7 +435,10 @@ sql/neardup_library--1.0.sql: $(srcdir)/sql/install/library.sql
 	@$(MKDIR_P) $(@D)
 	cat $< >$@
 
-$(OBJS): $(wildcard $(srcdir)/src/*/*.h $(srcdir)/src/*/*/*.h $(srcdir)/src/text/data/*.inc)
+# Headers that an object file depends on are in a file beside it.
+override CFLAGS += -MMD -MP
+-include $(OBJS:.o=.d)
+EXTRA_CLEAN += $(OBJS:.o=.d)
 
 # Out-of-tree build.  Phony, as make would find the directories via VPATH.
 ifdef VPATH
