@@ -62,7 +62,6 @@ OBJS = \
 	src/guard/guard_tables.o \
 	src/guard/guard_tag.o \
 	src/guard/guard_unique.o \
-	src/guard/guard_value.o \
 	src/guard/guard_violations.o \
 	src/index/build.o \
 	src/index/check.o \

@@ -3,8 +3,8 @@
  *		The trigger function that keeps a signature column up to date where a
  *		generated column cannot.
  *
- * Signatures that use a lexicon depend on another table, which a generated column
- * must not.  This trigger computes them as a generated column would:
+ * Signatures that use a lexicon depend on another table, which a generated
+ * column must not.  This trigger computes them as a generated column would:
  *
  *		CREATE TRIGGER fill BEFORE INSERT OR UPDATE ON docs FOR EACH ROW
  *		EXECUTE FUNCTION neardup_fill('sig',
@@ -12,11 +12,12 @@
  *
  * Its arguments are the column to be filled, an expression, and the columns
  * that the expression reads, which are all that it can see of the row.  It is
- * computed on INSERT, and on UPDATE if a column that it reads is assigned or changed,
- * or if the filled column is assigned.
+ * computed on INSERT, and on UPDATE if a column that it reads is assigned or
+ * changed, or if the filled column is assigned.
  *
  * Names in the expression are looked up in the schemas of the extension and of
- * the table, never in the inserter's search_path.  It runs with the inserter's rights.
+ * the table, never in the inserter's search_path.  It runs with the inserter's
+ * rights.
  */
 #include "postgres.h"
 
@@ -48,6 +49,7 @@ typedef struct Fill
 	MemoryContextCallback callback; /* frees the plan */
 } Fill;
 
+/* Raise an error about the use of neardup_fill(). */
 static void
 usage_error(const char *message, const char *hint)
 {
@@ -76,7 +78,9 @@ check_call(FunctionCallInfo fcinfo)
 					"Its arguments are the column to be filled, an expression, and the columns that the expression reads.");
 }
 
-/* Return the number of a column; raise an error unless it is an ordinary one. */
+/*
+ * Return the number of a column; raise an error unless it is an ordinary one.
+ */
 static AttrNumber
 find_column(Relation rel, const char *name)
 {
@@ -98,6 +102,7 @@ find_column(Relation rel, const char *name)
 	return number;
 }
 
+/* Memory context callback: free the plan. */
 static void
 free_plan(void *arg)
 {
@@ -109,8 +114,9 @@ free_plan(void *arg)
 }
 
 /*
- * Return the query that computes the expression over a row of its input columns, which
- * are parameters.  The row has the name of the table that the trigger was created on.
+ * Return the query that computes the expression over a row of its input
+ * columns, which are parameters.  The row has the name of the table that the
+ * trigger was created on.
  */
 static char *
 make_query(Relation rel, Oid root, const Fill *fill, const char *expression)
@@ -266,6 +272,7 @@ compute(Fill *fill, Relation rel, HeapTuple row, bool *isnull)
 	return result;
 }
 
+/* neardup_fill() RETURNS trigger */
 Datum
 neardup_fill(PG_FUNCTION_ARGS)
 {

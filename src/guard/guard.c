@@ -97,24 +97,9 @@ call_site_guard(FmgrInfo *flinfo, Relation rel, const Trigger *trigger)
 
 /* One row */
 
-/* True if a BEFORE INSERT trigger in mode skip has accepted the row already. */
-static bool
-has_moved(const Guard *guard, const TriggerData *trigdata)
-{
-	Relation	rel;
-	TupleTableSlot *former;
-
-	if (!guard->before || guard->mode != GUARD_SKIP ||
-		TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event))
-		return false;
-	former = guard_open_former(trigdata, &rel);
-	guard_close_former(rel, former);
-	return former != NULL;
-}
-
 /*
- * Read the new row of a trigger, for an AFTER trigger in its live version.  False
- * if there is nothing to compare.
+ * Read the new row of a trigger, for an AFTER trigger in its live version.
+ * False if there is nothing to compare.
  */
 static bool
 read_row(Guard *guard, TriggerData *trigdata, NewRow *row)
@@ -135,9 +120,9 @@ read_row(Guard *guard, TriggerData *trigdata, NewRow *row)
 }
 
 /*
- * Do with a row what the mode says; match is NULL if it has no near-duplicate.
- * Returns the result of the trigger function, in the memory context `caller` if
- * it is a new copy.
+ * Do with a row what the mode says; match is NULL if it has no
+ * near-duplicate.  Returns the result of the trigger function, in the memory
+ * context `caller` if it is a new copy.
  */
 static HeapTuple
 act(Guard *guard, TriggerData *trigdata, const NewRow *row,
@@ -186,7 +171,7 @@ check_row(Guard *guard, TriggerData *trigdata, MemoryContext caller)
 		guard_note_accepted(guard, trigdata);
 		return tuple;
 	}
-	if (has_moved(guard, trigdata))
+	if (guard->mode == GUARD_SKIP && !update && guard_has_moved(trigdata))
 		return tuple;
 	found = read_row(guard, trigdata, &row) &&
 		guard_search(guard, trigdata->tg_relation, &row, &match);

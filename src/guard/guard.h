@@ -7,14 +7,16 @@
 
 #include "access/skey.h"
 #include "access/tableam.h"
+#include "access/xact.h"
 #include "commands/trigger.h"
 #include "executor/tuptable.h"
 #include "lib/ilist.h"
 #include "nodes/execnodes.h"
 #include "utils/rel.h"
 #include "utils/reltrigger.h"
-#include "utils/snapshot.h"
+#include "utils/snapmgr.h"
 
+#include "base/compat.h"
 #include "signature/signature.h"
 
 typedef enum GuardMode
@@ -191,13 +193,32 @@ typedef struct ConflictScan
 	double		best_similarity;
 } ConflictScan;
 
+/* Return the running statement. */
+static inline StatementId
+guard_current_statement(void)
+{
+	return (StatementId)
+	{
+		.transaction = compat_local_transaction(),
+			.command = ActiveSnapshotSet() ? GetActiveSnapshot()->curcid :
+			GetCurrentCommandId(false)
+	};
+}
+
+/* True if two statements are the same. */
+static inline bool
+statements_equal(StatementId a, StatementId b)
+{
+	return a.transaction == b.transaction && a.command == b.command;
+}
+
 /* guard.c */
 extern Datum neardup_guard(PG_FUNCTION_ARGS);
 
 /*
  * Create a guard for a trigger of the table, in guard->memory, a child of the
- * memory context.  Raises an error if the trigger, its arguments or the objects
- * that they name cannot serve.
+ * memory context.  Raises an error if the trigger, its arguments or the
+ * objects that they name cannot serve.
  */
 extern Guard *guard_create(MemoryContext parent, Relation rel,
 						   const Trigger *trigger);
@@ -225,16 +246,6 @@ extern const Trigger *guard_trigger(Relation rel, const char *name,
 
 /* guard_tables.c */
 
-/* Return the running statement. */
-extern StatementId guard_current_statement(void);
-
-/* True if two statements are the same. */
-static inline bool
-statements_equal(StatementId a, StatementId b)
-{
-	return a.transaction == b.transaction && a.command == b.command;
-}
-
 extern void guard_list_tables(Guard *guard, MemoryContext parent, Relation rel,
 							  const Trigger *trigger);
 
@@ -256,7 +267,7 @@ extern char *guard_key_sql(Relation index, AttrNumber keyno);
 /* Raise DATATYPE_MISMATCH unless a column is of type signature. */
 extern void guard_require_signature(Relation rel, AttrNumber attno);
 
-/* guard_value.c */
+/* guard_row.c */
 
 /*
  * Replace, in a copy of an expression, generated columns of relation varno by
@@ -303,29 +314,6 @@ extern bool guard_inputs_unchanged(const Bitmapset *inputs,
 								   TupleTableSlot *before,
 								   TupleTableSlot *after);
 
-/* guard_condition.c */
-
-/*
- * Parse the condition of a trigger's arguments; set guard->condition.  In the
- * current memory context.  Raises an error, with a position in the text, unless
- * it is an expression of type boolean over columns of the rows new and old.
- */
-extern void guard_parse_condition(Guard *guard, Relation rel,
-								  const Trigger *trigger,
-								  const char *condition);
-
-/*
- * Raise an error if the names in the condition mean other objects in the search
- * path of the user than in pg_catalog, where the guard looks them up.
- */
-extern void guard_require_same_names(Relation rel, const Trigger *trigger,
-									 const char *condition);
-
-/* True if the condition holds for the new row and the row in the table's slot. */
-extern bool guard_condition_holds(ConflictScan *scan);
-
-/* guard_row.c */
-
 /*
  * Read a new row, in the current memory context.  False if its signature is
  * null or empty, or the row is not guarded.
@@ -342,7 +330,9 @@ extern bool guard_row_unchanged(Guard *guard, TupleTableSlot *before,
 /* Return the number of a column of the scope; raise UNDEFINED_COLUMN. */
 extern AttrNumber guard_scope_attno(Relation rel, const char *name);
 
-/* Set the guard's scope from names of columns, in the current memory context. */
+/*
+ * Set the guard's scope from names of columns, in the current memory context.
+ */
 extern void guard_scope_init(Guard *guard, Relation rel, char **names, int n);
 
 /* Return how to read the scope's columns, as guard_column_value() does. */
@@ -364,20 +354,50 @@ extern int	guard_scope_scankeys(const ConflictScan *scan, Relation index,
 								 ScanKey keys);
 
 /*
- * True if the row in the table's slot is another row than the new one, a
- * near-duplicate of it, in its scope, and the condition holds.  Sets
- * scan->similarity.
+ * True if the row in the table's slot is similar to the new one, in its scope;
+ * *same if the bytes of the signatures are equal.  Sets scan->similarity.
  */
-extern bool guard_is_near(ConflictScan *scan);
+extern bool guard_is_similar(ConflictScan *scan, bool *same);
 
 /* True if this transaction has inserted the row, COPY ... FREEZE included. */
 extern bool guard_is_own(TupleTableSlot *slot);
 
 /*
- * Return the command of this transaction that inserted the row in the slot; for
- * a frozen row that was deleted since, the command that deleted it.
+ * Return the command of this transaction that inserted the row in the slot;
+ * for a frozen row that was deleted since, the command that deleted it.
  */
 extern CommandId guard_own_command(TupleTableSlot *slot);
+
+/*
+ * True if one command has inserted both rows: the new one, in the table or in
+ * a transition table of the running statement, and another one.
+ */
+extern bool guard_inserted_together(TupleTableSlot *row,
+									TupleTableSlot *other);
+
+/* guard_condition.c */
+
+/*
+ * Parse the condition of a trigger's arguments; set guard->condition.  In the
+ * current memory context.  Raises an error, with a position in the text,
+ * unless it is an expression of type boolean over columns of the rows new and
+ * old.
+ */
+extern void guard_parse_condition(Guard *guard, Relation rel,
+								  const Trigger *trigger,
+								  const char *condition);
+
+/*
+ * Raise an error if the names in the condition mean other objects in the
+ * search path of the user than in pg_catalog, where the guard looks them up.
+ */
+extern void guard_require_same_names(Relation rel, const Trigger *trigger,
+									 const char *condition);
+
+/*
+ * True if the condition holds for the new row and the row in the table's slot.
+ */
+extern bool guard_condition_holds(ConflictScan *scan);
 
 /* guard_unique.c */
 
@@ -403,14 +423,14 @@ extern bool guard_key_compare(Relation rel, TupleTableSlot *a,
 extern bool guard_has_key(Relation rel, TupleTableSlot *row);
 
 /*
- * Return "(id)=(17)"; NULL if there is no primary key or the user may not read
- * it.
+ * Return "(id)=(17)"; NULL if there is no primary key, the row does not have
+ * all of it, or the user may not read it.
  */
 extern char *guard_describe_key(Relation rel, TupleTableSlot *row);
 
 /*
- * Return the key of a row, of a table that has one, as text: that of a row if
- * it has several columns.
+ * Return the key of a row, of a table that has one, as text: the text of a row
+ * if it has several columns.
  */
 extern char *guard_key_text(Relation rel, TupleTableSlot *row);
 
@@ -423,10 +443,18 @@ extern bool guard_may_compare(Relation rel, const GuardMatch *match);
 /* guard_search.c */
 
 /*
- * Find a near-duplicate of a new row in any of the guard's tables, and wait for
- * transactions if necessary.  rel is the table that the trigger fires on.  If
- * true, match->table->slot holds the row, and the caller clears it; in mode tag
- * it is the nearest of its table.  Allocates in the current memory context.
+ * True if the row in the table's slot is another row than the new one, a
+ * near-duplicate of it, in its scope, and the condition holds.  Sets
+ * scan->similarity.
+ */
+extern bool guard_is_near(ConflictScan *scan);
+
+/*
+ * Find a near-duplicate of a new row in any of the guard's tables, and wait
+ * for transactions if necessary.  rel is the table that the trigger fires on.
+ * If true, match->table->slot holds the row, and the caller clears it; in mode
+ * tag it is the nearest of its table.  Allocates in the current memory
+ * context.
  */
 extern bool guard_search(Guard *guard, Relation rel, NewRow *row,
 						 GuardMatch *match);
@@ -476,6 +504,12 @@ extern TupleTableSlot *guard_open_former(const TriggerData *trigdata,
 /* Release what guard_open_former() returned, if it is not NULL. */
 extern void guard_close_former(Relation rel, TupleTableSlot *former);
 
+/*
+ * True if the row of a BEFORE INSERT trigger has moved: the guard has accepted
+ * it already.
+ */
+extern bool guard_has_moved(const TriggerData *trigdata);
+
 /* guard_tag.c */
 
 /*
@@ -518,8 +552,8 @@ extern void guard_report(const Guard *guard, Relation rel,
 /* guard_check.c */
 
 /*
- * Raise the error, if any, that the first row would raise: create the guard, and
- * drop it.
+ * Raise the error, if any, that the first row would raise: create the guard,
+ * and drop it.
  */
 extern void guard_require_serving(Relation rel, const Trigger *trigger);
 

@@ -2,9 +2,9 @@
  * guard_check.c
  *		Checks that a trigger guards its table, when it is created.
  *
- * PostgreSQL does not call a trigger's function when the trigger is created.  So
- * an event trigger, for CREATE TRIGGER, raises the error that the first row would
- * raise.  It reads the arguments and the index only, and nothing with
+ * PostgreSQL does not call a trigger's function when the trigger is created.
+ * So an event trigger, for CREATE TRIGGER, raises the error that the first row
+ * would raise.  It reads the arguments and the index only, and nothing with
  * check_function_bodies off, as pg_dump sets it.
  */
 #include "postgres.h"
@@ -81,7 +81,8 @@ try_guard(Relation rel, const Trigger *trigger)
 }
 
 /*
- * A trigger for the rows of a partitioned table is fired by its partitions only.
+ * A trigger for the rows of a partitioned table is fired by its partitions
+ * only.
  */
 void
 guard_require_serving(Relation rel, const Trigger *trigger)
@@ -134,8 +135,8 @@ compares_case(Node *node)
 }
 
 /*
- * Expression tree walker: set *where to an expression whose operator PostgreSQL
- * writes without its schema.
+ * Expression tree walker: set *where to an expression whose operator
+ * PostgreSQL writes without its schema.
  */
 static bool
 find_unqualified(Node *node, void *where)
@@ -178,7 +179,9 @@ warn_of_when(const Trigger *trigger)
 
 /* The event trigger */
 
-/* True if a command may have created a guard: a cheap look at its parse tree. */
+/*
+ * True if a command may have created a guard: a cheap look at its parse tree.
+ */
 static bool
 may_create_guard(const EventTriggerData *event)
 {
@@ -189,8 +192,8 @@ may_create_guard(const EventTriggerData *event)
 }
 
 /*
- * Check a new guard, as the table's owner: index expressions are prepared, which
- * may call functions that the owner has written.
+ * Check a new guard, as the table's owner: index expressions are prepared,
+ * which may call functions that the owner has written.
  */
 static void
 check_guard(Relation rel, const Trigger *trigger)

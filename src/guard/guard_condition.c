@@ -4,10 +4,10 @@
  *
  * The text of the trigger's argument is parsed when a guard is created, as
  * PostgreSQL parses the WHEN of a trigger.  Names are looked up in pg_catalog
- * alone, whatever the search path of the inserter is, as for an expression of an
- * index in a dump; others have their schema in the text.  The expression is
- * computed with the inserter's rights, as a CHECK is.  Rows are near-duplicates
- * only if it is true: null is false.
+ * alone, whatever the search path of the inserter is, as for an expression of
+ * an index in a dump; others have their schema in the text.  The expression is
+ * computed with the inserter's rights, as a CHECK is.  Rows are
+ * near-duplicates only if it is true: null is false.
  */
 #include "postgres.h"
 
@@ -60,8 +60,8 @@ column_names(Relation rel)
 }
 
 /*
- * Error context callback: errors point to a place in the text of the condition,
- * not in the calling statement, and say which names there are.
+ * Error context callback: errors point to a place in the text of the
+ * condition, not in the calling statement, and say which names there are.
  */
 static void
 explain_error(void *arg)

@@ -4,8 +4,8 @@
  *
  * The word "if" comes before a condition, the word "within" before the columns
  * of the scope.  They are no modes, and are not expected in the place of a tag
- * column, so they are unambiguous.  One argument for each column needs no rules
- * for quoting.
+ * column, so they are unambiguous.  One argument for each column needs no
+ * rules for quoting.
  */
 #include "postgres.h"
 
@@ -51,6 +51,7 @@ static const char *const mode_names[] = {
 	[GUARD_WARN] = "warn"
 };
 
+/* Return the mode of that name. */
 static GuardMode
 parse_mode(const char *text)
 {
@@ -144,7 +145,10 @@ guard_arguments(const Trigger *trigger)
 
 /* When it fires */
 
-/* Raise an error unless a trigger for each row fires at the right time for its mode. */
+/*
+ * Raise an error unless a trigger for each row fires at the right time for its
+ * mode.
+ */
 static void
 check_row_timing(Relation rel, const Trigger *trigger, GuardMode mode)
 {
@@ -182,7 +186,10 @@ check_row_timing(Relation rel, const Trigger *trigger, GuardMode mode)
 				 errtable(rel)));
 }
 
-/* Raise an error unless a trigger for each statement fires at the right time for its mode. */
+/*
+ * Raise an error unless a trigger for each statement fires at the right time
+ * for its mode.
+ */
 static void
 check_statement_timing(Relation rel, const Trigger *trigger, GuardMode mode)
 {
@@ -228,9 +235,9 @@ is_child(Relation rel)
 }
 
 /*
- * Raise an error if the table takes part in inheritance without partitions: the guard would
- * compare rows of one table only.  A child is refused because some extensions copy the
- * triggers of a parent to it.
+ * Raise an error if the table takes part in inheritance without partitions:
+ * the guard would compare rows of one table only.  A child is refused because
+ * some extensions copy the triggers of a parent to it.
  */
 static void
 check_inheritance(Relation rel)
@@ -246,7 +253,7 @@ check_inheritance(Relation rel)
 			 errmsg(parent ? "neardup_guard cannot guard table \"%s\", as others inherit from it" :
 					"neardup_guard cannot guard table \"%s\", as it inherits from another",
 					RelationGetRelationName(rel)),
-			 errdetail("Rows would be compared with those of one table only."),
+			 errdetail("Rows would be compared with the rows of one table only."),
 			 errhint("Use a table with declarative partitions, which are guarded together."),
 			 errtable(rel)));
 }
@@ -269,7 +276,7 @@ guard_definition(Relation rel, const Trigger *trigger)
 const Trigger *
 guard_trigger(Relation rel, const char *name, bool missing_ok)
 {
-	/* a copy: taking a lock may free those of the relation */
+	/* a copy: taking a lock may free the relation's */
 	const TriggerDesc *triggers = CopyTriggerDesc(rel->trigdesc);
 	FmgrInfo	function;
 

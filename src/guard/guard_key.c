@@ -2,8 +2,8 @@
  * guard_key.c
  *		The primary key of a row: its order, its text, and who may read it.
  *
- * Messages name a row by its primary key, and only to users who may read it: the
- * inserter need not have the right to, as with unique constraints.
+ * Messages name a row by its primary key, and only to users who may read it:
+ * the inserter need not have the right to, as with unique constraints.
  * BuildIndexValueDescription() decides, and refuses under row-level security.
  * The similarity is withheld from who may not read the row: by it somebody who
  * knows most of a hidden text could guess the rest.
@@ -60,8 +60,8 @@ key_values(Relation key, TupleTableSlot *row, Datum *values, bool *isnull)
 
 /*
  * Return the comparison function of a type, in the type cache, or NULL.  The
- * operator class of the key need not be for btree: that of a key WITHOUT
- * OVERLAPS is a GiST index.
+ * operator class of the key need not be for btree: a key WITHOUT OVERLAPS is a
+ * GiST index.
  */
 static FmgrInfo *
 comparison_of(Oid type)
@@ -166,19 +166,22 @@ guard_describe_key(Relation rel, TupleTableSlot *row)
 	Relation	key = guard_open_key(rel);
 	Datum		values[INDEX_MAX_KEYS];
 	bool		isnull[INDEX_MAX_KEYS];
-	char	   *description;
+	char	   *description = NULL;
+	bool		complete = true;
 
 	if (key == NULL)
 		return NULL;
-	key_values(key, row, values, isnull);
-	description = BuildIndexValueDescription(key, values, isnull);
+	for (int i = key_values(key, row, values, isnull) - 1; i >= 0; i--)
+		complete = complete && !isnull[i];
+	if (complete)
+		description = BuildIndexValueDescription(key, values, isnull);
 	index_close(key, AccessShareLock);
 	return description;
 }
 
 /*
- * True if the user may read the column, or the expression's columns, of all rows
- * of a table.
+ * True if the user may read the column, or the expression's columns, of all
+ * rows of a table.
  */
 static bool
 may_read(Relation rel, const GuardValue *value)

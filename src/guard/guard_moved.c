@@ -2,18 +2,21 @@
  * guard_moved.c
  *		Rows that an UPDATE moves to another partition.
  *
- * PostgreSQL fires the BEFORE UPDATE triggers of the partition that a row is in, deletes
- * the row there, and fires the BEFORE INSERT triggers of the partition that it goes to.
- * To skip it then would lose it.  So a row that a guard in mode skip has accepted as an
- * UPDATE is not checked again as the INSERT that follows.  It is recognized by the
- * statement, which processes one row after the other, and by the deleted version, which
- * is marked as moved.  Statements of other triggers may run in between.
+ * PostgreSQL fires the BEFORE UPDATE triggers of the partition that a row is
+ * in, deletes the row there, and fires the BEFORE INSERT triggers of the
+ * partition that it goes to.  To skip it then would lose it.  So a row that a
+ * guard in mode skip has accepted as an UPDATE is not checked again as the
+ * INSERT that follows.  It is recognized by the statement, which processes one
+ * row after the other, and by the deleted version, which is marked as moved.
+ * Statements of other triggers may run in between.
  *
- * (If another BEFORE INSERT trigger drops a moved row, the guard mistakes the next row
- * that the same MERGE, or another part of WITH, inserts for the moved one.)
+ * (If another BEFORE INSERT trigger drops a moved row, the guard mistakes the
+ * next row that the same MERGE, or another part of WITH, inserts for the moved
+ * one.)
  *
- * In mode tag the row is checked again.  Its own former key must not become its tag,
- * though other rows of its group have that tag.  So its former version is looked up.
+ * In mode tag the row is checked again.  Its own former key must not become
+ * its tag, though other rows of its group have that tag.  So its former
+ * version is looked up.
  */
 #include "postgres.h"
 
@@ -48,8 +51,8 @@ static size_t room;
 static int	nmoving;
 
 /*
- * True if an older entry may still be needed: statements of deeper triggers have
- * ended.
+ * True if an older entry may still be needed: statements of deeper triggers
+ * have ended.
  */
 static bool
 is_awaited(const Moving *old, const Moving *row)
@@ -96,8 +99,8 @@ topmost(Oid relid)
 }
 
 /*
- * Return the row that this guard accepted last in a partition of the same table,
- * or NULL.
+ * Return the row that this guard accepted last in a partition of the same
+ * table, or NULL.
  */
 static Moving *
 find_moving(const TriggerData *trigdata)
@@ -114,7 +117,10 @@ find_moving(const TriggerData *trigdata)
 	return NULL;
 }
 
-/* True if this transaction has moved the version in the slot to another partition. */
+/*
+ * True if this transaction has moved the version in the slot to another
+ * partition.
+ */
 static bool
 is_moved(TupleTableSlot *slot)
 {
@@ -155,4 +161,14 @@ guard_open_former(const TriggerData *trigdata, Relation *rel)
 	/* a row arrives once */
 	*row = moving[--nmoving];
 	return slot;
+}
+
+bool
+guard_has_moved(const TriggerData *trigdata)
+{
+	Relation	rel;
+	TupleTableSlot *former = guard_open_former(trigdata, &rel);
+
+	guard_close_former(rel, former);
+	return former != NULL;
 }

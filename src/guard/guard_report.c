@@ -11,33 +11,16 @@
 #include "base/compat.h"
 #include "guard/guard.h"
 
-/*
- * True if one command has inserted both rows: the new one, in the table or in a
- * transition table of the running statement, and another one.
- */
-static bool
-inserted_together(TupleTableSlot *row, TupleTableSlot *other)
-{
-	CommandId	command = guard_current_statement().command;
-
-	if (!guard_is_own(other))
-		return false;
-	if (TTS_IS_BUFFERTUPLE(row))
-		command = guard_is_own(row) ? guard_own_command(row) : InvalidCommandId;
-	return guard_own_command(other) == command;
-}
-
 char *
 guard_describe(const Guard *guard, Relation rel, TupleTableSlot *row,
 			   const GuardMatch *match)
 {
 	Relation	other = table_open(match->table->relid, NoLock);
 	char	   *key = guard_describe_key(other, match->table->slot);
-	char	   *new_key = guard_has_key(rel, row) ?
-	guard_describe_key(rel, row) : NULL;
+	char	   *new_key = guard_describe_key(rel, row);
 	bool		shown = guard_may_compare(other, match);
 	bool		together = !guard->before &&
-	inserted_together(row, match->table->slot);
+	guard_inserted_together(row, match->table->slot);
 	StringInfoData text;
 
 	initStringInfo(&text);

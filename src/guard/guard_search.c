@@ -2,7 +2,7 @@
  * guard_search.c
  *		Search the indexes for a near-duplicate of one row.
  *
- * The protocol is that of exclusion constraints: see README.md.
+ * The protocol is the one of exclusion constraints: see README.md.
  */
 #include "postgres.h"
 
@@ -36,6 +36,50 @@ typedef enum Outcome
 	MOVED,						/* one may have a new version elsewhere */
 } Outcome;
 
+/* The judge */
+
+/*
+ * True if the row in the table's slot, whose signature is equal, is the new
+ * row, whose place is not known.  Its primary key is equal; without one, it is
+ * the first row of this transaction.  A second one is near to it as well.
+ */
+static bool
+is_found_self(ConflictScan *scan)
+{
+	TupleTableSlot *slot = scan->table->slot;
+	int			order;
+
+	Assert(scan->row->place == ROW_SOMEWHERE);
+	if (scan->self_seen || !guard_is_own(slot))
+		return false;
+	scan->self_seen = !guard_key_compare(scan->rel, slot, scan->row->slot,
+										 &order) || order == 0;
+	return scan->self_seen;
+}
+
+bool
+guard_is_near(ConflictScan *scan)
+{
+	NewRow	   *row = scan->row;
+	bool		own = scan->table == scan->guard->own;
+	bool		same;
+
+	Assert(row->sig != NULL);
+	if (own && row->place == ROW_AT_TID &&
+		ItemPointerEquals(&scan->table->slot->tts_tid, &row->tid))
+		return false;
+	if (!guard_is_similar(scan, &same))
+		return false;
+	if (row->place == ROW_SOMEWHERE && same && is_found_self(scan))
+		return false;
+	if (!guard_condition_holds(scan))
+		return false;
+	return !(own && row->place == ROW_INSERTED_LATER &&
+			 guard_unique_conflict(scan));
+}
+
+/* Versions */
+
 TupleTableSlot *
 guard_live_version(Guard *guard, Relation rel, ItemPointer tid)
 {
@@ -66,8 +110,8 @@ guard_deleted_since(const ConflictScan *scan, TupleTableSlot *slot)
 }
 
 /*
- * True if any version on the HOT chain at tid, all of them dead, was deleted since
- * the start.
+ * True if any version on the HOT chain at tid, all of them dead, was deleted
+ * since the start.
  */
 static bool
 chain_deleted_since(ConflictScan *scan, ItemPointerData tid)
@@ -87,8 +131,8 @@ chain_deleted_since(ConflictScan *scan, ItemPointerData tid)
 }
 
 /*
- * Visit a row that the index has found.  While another transaction extends a HOT chain,
- * more than one member is visible.
+ * Visit a row that the index has found.  While another transaction extends a
+ * HOT chain, more than one member is visible.
  */
 static Outcome
 visit(ConflictScan *scan, ItemPointerData tid)
@@ -140,8 +184,8 @@ is_nearer(ConflictScan *scan)
 }
 
 /*
- * Note a near row, and continue: in mode tag for the nearest one, for a new row
- * whose place is not known until it is found.
+ * Note a near row, and continue: in mode tag for the nearest one, for a new
+ * row whose place is not known until it is found.
  */
 static Outcome
 note_match(ConflictScan *scan)
@@ -200,7 +244,10 @@ visit_all(ConflictScan *scan, TIDBitmap *bitmap)
 	return outcome == NOTHING && scan->best != NULL ? take_best(scan) : outcome;
 }
 
-/* Add all rows that a scan finds to a bitmap, whatever gin_fuzzy_search_limit is. */
+/*
+ * Add all rows that a scan finds to a bitmap, whatever gin_fuzzy_search_limit
+ * is.
+ */
 static void
 find_all(IndexScanDesc scan, TIDBitmap *bitmap)
 {
@@ -287,7 +334,9 @@ search_table(ConflictScan *scan, ScanKey keys)
 	}
 }
 
-/* Return the layout of the table's rows if they are to be converted, or NULL. */
+/*
+ * Return the layout of the table's rows if they are to be converted, or NULL.
+ */
 static TupleConversionMap *
 find_layout(const Guard *guard, const GuardTable *table)
 {

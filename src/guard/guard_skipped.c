@@ -2,9 +2,9 @@
  * guard_skipped.c
  *		Rows that a guard in mode skip has left out of the last statement.
  *
- * RETURNING does not return a row that a BEFORE trigger skips, nor can it return
- * another row instead.  So the session remembers skipped rows, until a guard in
- * mode skip checks a row of another statement, or DISCARD ALL.
+ * RETURNING does not return a row that a BEFORE trigger skips, nor can it
+ * return another row instead.  So the session remembers skipped rows, until a
+ * guard in mode skip checks a row of another statement, or DISCARD ALL.
  */
 #include "postgres.h"
 
@@ -62,15 +62,14 @@ begin_statement(StatementId statement)
 }
 
 /*
- * Return the key of a row as text; NULL if it has none yet, or the user may not
- * read it.
+ * Return the key of a row as text; NULL if it has none yet, or the user may
+ * not read it.
  */
 static char *
 readable_key(Relation rel, TupleTableSlot *row)
 {
-	if (!guard_has_key(rel, row) || guard_describe_key(rel, row) == NULL)
-		return NULL;
-	return guard_key_text(rel, row);
+	return guard_describe_key(rel, row) == NULL ? NULL :
+		guard_key_text(rel, row);
 }
 
 /* Return a copy of a text, which may be NULL, and count its bytes. */

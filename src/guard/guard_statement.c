@@ -2,9 +2,9 @@
  * guard_statement.c
  *		Check all new rows of a statement at once.
  *
- * If the rows of the transition table are few, and there is an index, each is looked up.
- * Otherwise the table is read and joined with them by the similarity join, which needs no
- * index.  README.md has the protocol.
+ * If the rows of the transition table are few, and there is an index, each is
+ * looked up.  Otherwise the table is read and joined with them by the
+ * similarity join, which needs no index.  README.md has the protocol.
  */
 #include "postgres.h"
 
@@ -31,8 +31,8 @@
 #define MAX_PAIRS			1000000
 
 /*
- * A row of the table in the join.  The scope is 0 if there are no scopes, or sets of
- * different scopes have no feature in common.
+ * A row of the table in the join.  The scope is 0 if there are no scopes, or
+ * sets of different scopes have no feature in common.
  */
 typedef struct PlacedRow
 {
@@ -53,7 +53,7 @@ typedef struct NewRows
 	bool		has[SIGNATURE_KINDS];	/* the kinds of their signatures */
 } NewRows;
 
-typedef struct Check
+typedef struct StatementCheck
 {
 	Guard	   *guard;
 	Relation	rel;
@@ -77,12 +77,13 @@ typedef struct Check
 	SnapshotData busy;			/* a transaction that is changing a row, or
 								 * none */
 	ItemPointerData busy_row;
-} Check;
+} StatementCheck;
 
 /* The statement's rows */
 
+/* Read the transition tables from their beginning. */
 static void
-rewind_rows(Check *check)
+rewind_rows(StatementCheck *check)
 {
 	tuplestore_select_read_pointer(check->rows.new, 0);
 	tuplestore_rescan(check->rows.new);
@@ -94,7 +95,7 @@ rewind_rows(Check *check)
 
 /* Get the next row of a transition table, in memory that the slot may own. */
 static bool
-next_row(Check *check, Tuplestorestate *rows, TupleTableSlot *slot)
+next_row(StatementCheck *check, Tuplestorestate *rows, TupleTableSlot *slot)
 {
 	MemoryContext row = MemoryContextSwitchTo(check->context);
 	bool		there = tuplestore_gettupleslot(rows, true, false, slot);
@@ -109,7 +110,7 @@ next_row(Check *check, Tuplestorestate *rows, TupleTableSlot *slot)
  * there is none.
  */
 static bool
-next_new(Check *check, NewRow *row)
+next_new(StatementCheck *check, NewRow *row)
 {
 	Guard	   *guard = check->guard;
 	TupleTableSlot *slot = check->rows.row;
@@ -135,7 +136,7 @@ next_new(Check *check, NewRow *row)
 
 /* Count the statement's rows and their values. */
 static void
-note_new(Check *check)
+note_new(StatementCheck *check)
 {
 	NewRow		row;
 
@@ -162,12 +163,13 @@ is_left_since(HeapTupleHeader tuple, CommandId command)
 }
 
 /*
- * Return the live version of the row in the slot if the statement has inserted it, or has
- * updated it to a new signature or scope; or else NULL.  Statements that a cascading foreign
- * key runs have later commands, and their rows in this statement's transition tables.
+ * Return the live version of the row in the slot if the statement has inserted
+ * it, or has updated it to a new signature or scope; or else NULL.  Statements
+ * that a cascading foreign key runs have later commands, and their rows in
+ * this statement's transition tables.
  */
 static TupleTableSlot *
-new_row_of(Check *check, TupleTableSlot *slot)
+new_row_of(StatementCheck *check, TupleTableSlot *slot)
 {
 	Guard	   *guard = check->guard;
 	HeapTupleHeader tuple = ExecFetchSlotHeapTuple(slot, false, NULL)->t_data;
@@ -197,7 +199,7 @@ new_row_of(Check *check, TupleTableSlot *slot)
 
 /* Count a new row that is refused, and describe the first one. */
 static void
-note_refusal(Check *check, TupleTableSlot *row, const GuardMatch *match)
+note_refusal(StatementCheck *check, TupleTableSlot *row, const GuardMatch *match)
 {
 	MemoryContext caller = MemoryContextSwitchTo(check->context);
 
@@ -206,9 +208,12 @@ note_refusal(Check *check, TupleTableSlot *row, const GuardMatch *match)
 	MemoryContextSwitchTo(caller);
 }
 
-/* True if the search may end: a row is refused, or many pairs have been counted. */
+/*
+ * True if the search may end: a row is refused, or many pairs have been
+ * counted.
+ */
 static bool
-knows_enough(const Check *check)
+knows_enough(const StatementCheck *check)
 {
 	return check->nrefused > 0 &&
 		(check->guard->mode == GUARD_REJECT || check->npairs >= MAX_PAIRS);
@@ -222,7 +227,7 @@ knows_enough(const Check *check)
  * rows of other specs in the index.
  */
 static bool
-look_up_new(Check *check)
+look_up_new(StatementCheck *check)
 {
 	Guard	   *guard = check->guard;
 	NewRow		row;
@@ -248,11 +253,11 @@ look_up_new(Check *check)
 /* Rows of the table */
 
 /*
- * True if the version in the slot is visible to the dirty snapshot, or was deleted since the
- * reading began.
+ * True if the version in the slot is visible to the dirty snapshot, or was
+ * deleted since the reading began.
  */
 static bool
-may_be_there(Check *check, TupleTableSlot *slot)
+may_be_there(StatementCheck *check, TupleTableSlot *slot)
 {
 	HeapTuple	tuple = ExecFetchSlotHeapTuple(slot, false, NULL);
 	Buffer		buffer = ((BufferHeapTupleTableSlot *) slot)->buffer;
@@ -266,7 +271,7 @@ may_be_there(Check *check, TupleTableSlot *slot)
 
 /* True if rows of different scopes have no feature in common. */
 static bool
-has_scoped_sets(const Check *check)
+has_scoped_sets(const StatementCheck *check)
 {
 	return check->guard->nscope > 0 && check->kind == KIND_SETS;
 }
@@ -276,7 +281,7 @@ has_scoped_sets(const Check *check)
  * another kind.
  */
 static const uint64 *
-row_set(Check *check, const NewRow *row, uint32 *n)
+row_set(StatementCheck *check, const NewRow *row, uint32 *n)
 {
 	if (signature_kind(row->sig, MEASURE_JACCARD) != check->kind)
 		return NULL;
@@ -287,7 +292,7 @@ row_set(Check *check, const NewRow *row, uint32 *n)
 
 /* Add a row of the table to a side of the join. */
 static void
-add_row(Check *check, JoinSide side, TupleTableSlot *slot)
+add_row(StatementCheck *check, JoinSide side, TupleTableSlot *slot)
 {
 	NewRow		row;
 	PlacedRow	placed = {.tid = slot->tts_tid};
@@ -304,8 +309,9 @@ add_row(Check *check, JoinSide side, TupleTableSlot *slot)
 	engine_add(check->join, side, set, n, &placed, sizeof(PlacedRow));
 }
 
+/* Begin a join of new rows with the rows of the table. */
 static void
-begin_join(Check *check)
+begin_join(StatementCheck *check)
 {
 	MemoryContext row = MemoryContextSwitchTo(check->context);
 	EngineParams params = {
@@ -320,11 +326,11 @@ begin_join(Check *check)
 }
 
 /*
- * Announce the new rows to the join, if the table is much larger: the join then leaves out
- * rows of the table that can be near to none of them.
+ * Announce the new rows to the join, if the table is much larger: the join
+ * then leaves out rows of the table that can be near to none of them.
  */
 static void
-announce_new(Check *check)
+announce_new(StatementCheck *check)
 {
 	NewRow		row;
 
@@ -342,8 +348,9 @@ announce_new(Check *check)
 	}
 }
 
+/* Add the rows of the table, and the new ones among them, to the join. */
 static void
-read_table(Check *check)
+read_table(StatementCheck *check)
 {
 	TupleTableSlot *slot = check->scan.table->slot;
 	MemoryContext row = MemoryContextSwitchTo(check->context);
@@ -370,7 +377,7 @@ read_table(Check *check)
 
 /* Read the new row at tid for comparisons; false if it is gone. */
 static bool
-enter_row(Check *check, ItemPointerData tid)
+enter_row(StatementCheck *check, ItemPointerData tid)
 {
 	Guard	   *guard = check->guard;
 	NewRow	   *row = &check->entered;
@@ -389,7 +396,7 @@ enter_row(Check *check, ItemPointerData tid)
 
 /* True if the new row of the scan is near to the other, which is live. */
 static bool
-compare_row(Check *check, ItemPointerData other)
+compare_row(StatementCheck *check, ItemPointerData other)
 {
 	ConflictScan *scan = &check->scan;
 	TupleTableSlot *slot = scan->table->slot;
@@ -415,11 +422,12 @@ compare_row(Check *check, ItemPointerData other)
 }
 
 /*
- * True if the new row is near to one of the others; set *other to it.  If *other is valid, it is
- * tried first, as other transactions may be changing many rows before it.
+ * True if the new row is near to one of the others; set *other to it.  If
+ * *other is valid, it is tried first, as other transactions may be changing
+ * many rows before it.
  */
 static bool
-find_other(Check *check, PlacedRow new, RowGroup others, PlacedRow *other)
+find_other(StatementCheck *check, PlacedRow new, RowGroup others, PlacedRow *other)
 {
 	RowCursor	cursor;
 	const PlacedRow *row;
@@ -446,11 +454,11 @@ find_other(Check *check, PlacedRow new, RowGroup others, PlacedRow *other)
 }
 
 /*
- * Compare two groups of rows.  One other row suffices to refuse a new row: groups of equal
- * rows have very many pairs.
+ * Compare two groups of rows.  One other row suffices to refuse a new row:
+ * groups of equal rows have very many pairs.
  */
 static void
-compare_groups(Check *check, RowGroup news, RowGroup others)
+compare_groups(StatementCheck *check, RowGroup news, RowGroup others)
 {
 	PlacedRow	other = {.scope = 0};
 	GuardMatch	match = {.table = check->scan.table};
@@ -477,7 +485,7 @@ compare_groups(Check *check, RowGroup news, RowGroup others)
 
 /* Compare the pairs of the join. */
 static void
-compare_new(Check *check)
+compare_new(StatementCheck *check)
 {
 	size_t		bytes = (size_t) engine_outer_rows(check->join) / 8 + 1;
 	RowGroup	outer;
@@ -502,7 +510,7 @@ compare_new(Check *check)
 
 /* Read the table, and compare its rows of one kind with the new rows. */
 static void
-read_and_compare(Check *check)
+read_and_compare(StatementCheck *check)
 {
 	ConflictScan scan = {
 		.guard = check->guard,
@@ -524,7 +532,7 @@ read_and_compare(Check *check)
 
 /* Compare the rows of the table with the new rows. */
 static void
-compare_all(Check *check)
+compare_all(StatementCheck *check)
 {
 	check->again = false;
 	check->nrefused = 0;
@@ -538,9 +546,11 @@ compare_all(Check *check)
 	}
 }
 
-/* Join the new rows with the table until there is no transaction to wait for. */
+/*
+ * Join the new rows with the table until there is no transaction to wait for.
+ */
 static void
-join_new(Check *check)
+join_new(StatementCheck *check)
 {
 	for (;;)
 	{
@@ -555,7 +565,7 @@ join_new(Check *check)
 
 /* Raise an error, or a warning, if any row is refused. */
 static void
-report(Check *check, const Trigger *trigger)
+report(StatementCheck *check, const Trigger *trigger)
 {
 	char	   *detail = check->detail;
 
@@ -570,12 +580,12 @@ report(Check *check, const Trigger *trigger)
 }
 
 /*
- * True if a look-up finds the new row itself by its primary key.  Without one, it
- * may take another row with the same signature for it: without a condition that
- * does not matter, as each of the two is near to the other.
+ * True if a look-up finds the new row itself by its primary key.  Without one,
+ * it may take another row with the same signature for it: without a condition
+ * that does not matter, as each of the two is near to the other.
  */
 static bool
-can_find_self(const Check *check)
+can_find_self(const StatementCheck *check)
 {
 	Relation	key;
 
@@ -592,7 +602,7 @@ void
 guard_check_statement(Guard *guard, TriggerData *trigdata)
 {
 	TupleDesc	desc = guard->own->slot->tts_tupleDescriptor;
-	Check		check = {
+	StatementCheck check = {
 		.guard = guard,
 		.rel = trigdata->tg_relation,
 		.memory = get_hash_memory_limit(),

@@ -7,14 +7,15 @@
  * partition of the table that the trigger was created on, so all of them are
  * searched, each with its own index.  README.md has the locks.
  *
- * A usable index has every row of the table, or is the one that the trigger names,
- * so that its predicate defines the guarded rows.  Its key is the guarded signature,
- * and it can search at the guard's threshold.  It has fastupdate off: otherwise every
- * check would read the list of pending entries, which makes a bulk load quadratic.
+ * A usable index has every row of the table, or is the one that the trigger
+ * names, so that its predicate defines the guarded rows.  Its key is the
+ * guarded signature, and it can search at the guard's threshold.  It has
+ * fastupdate off: otherwise every check would read the list of pending
+ * entries, which makes a bulk load quadratic.
  *
- * indcheckxmin does not matter.  Old snapshots may miss rows in broken HOT chains, but
- * a dirty snapshot sees the last version of a row only, which is indexed, as unique
- * indexes require.
+ * indcheckxmin does not matter.  Old snapshots may miss rows in broken HOT
+ * chains, but a dirty snapshot sees the last version of a row only, which is
+ * indexed, as unique indexes require.
  */
 #include "postgres.h"
 
@@ -59,6 +60,7 @@ typedef struct Source
 
 /* Invalidation of lists of partitions */
 
+/* Relation cache callback: lists of that table may be stale. */
 static void
 partitions_changed(Datum arg, Oid relid)
 {
@@ -75,13 +77,17 @@ partitions_changed(Datum arg, Oid relid)
 	}
 }
 
+/* Memory context callback: forget a list. */
 static void
 unwatch(void *arg)
 {
 	dlist_delete(&((GuardPartitions *) arg)->node);
 }
 
-/* Watch a list in the current memory context: a change of partitions sets list->stale. */
+/*
+ * Watch a list in the current memory context: a change of partitions sets
+ * list->stale.
+ */
 static void
 watch(GuardPartitions *list)
 {
@@ -94,17 +100,6 @@ watch(GuardPartitions *list)
 	list->unwatch.arg = list;
 	dlist_push_tail(&lists, &list->node);
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, &list->unwatch);
-}
-
-StatementId
-guard_current_statement(void)
-{
-	return (StatementId)
-	{
-		.transaction = compat_local_transaction(),
-			.command = ActiveSnapshotSet() ? GetActiveSnapshot()->curcid :
-			GetCurrentCommandId(false)
-	};
 }
 
 /* The index of a table */
@@ -123,7 +118,10 @@ typedef enum Fault
 	FAULT_NO_INDEX,
 } Fault;
 
-/* True if the default operator class of the type for GIN is that of signatures. */
+/*
+ * True if the default operator class of the type for GIN is the class of
+ * signatures.
+ */
 static bool
 is_signature_type(Oid type)
 {
@@ -152,6 +150,7 @@ is_signature_key(Relation index, AttrNumber keyno)
 	return gin_is_signature_key(index, keyno);
 }
 
+/* Return the options of a key column of GIN. */
 static GinSignatureOptions
 key_options(Relation index, AttrNumber keyno)
 {
@@ -179,6 +178,7 @@ key_fault(Relation index, AttrNumber keyno, double threshold)
 
 /* Messages */
 
+/* Return the name of a relation with its schema. */
 static char *
 qualified_name(Relation rel)
 {
@@ -227,7 +227,7 @@ raise_fault(Relation rel, const GuardTable *table, Fault fault, double threshold
 		case FAULT_THRESHOLD:
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("neardup_guard's threshold %s is below that of index \"%s\"",
+					 errmsg("neardup_guard's threshold %s is below the threshold of index \"%s\"",
 							double_to_shortest_decimal(threshold), name),
 					 errdetail("The index was built for thresholds from %s.",
 							   double_to_shortest_decimal(key_options(index, keyno).threshold)),
@@ -297,16 +297,17 @@ raise_no_index(Relation rel, AttrNumber attno)
 /* Choosing */
 
 /* Criteria in the choice of an index, most important first */
-typedef struct Merit
+typedef struct IndexRank
 {
 	Fault		fault;
 	int			served;			/* columns of the scope that it has */
 	double		built_for;		/* threshold: a higher one makes the index
 								 * smaller and more exact */
-} Merit;
+} IndexRank;
 
+/* True if one index is better than another. */
 static bool
-is_better(const Merit *a, const Merit *b)
+is_better(const IndexRank *a, const IndexRank *b)
 {
 	if (a->fault != b->fault)
 		return a->fault < b->fault;
@@ -315,26 +316,29 @@ is_better(const Merit *a, const Merit *b)
 	return a->built_for > b->built_for;
 }
 
-/* Choose a key column of an index on column attno, if it is better than the best so far. */
+/*
+ * Choose a key column of an index on column attno, if it is better than the
+ * best so far.
+ */
 static void
 consider_index(const Guard *guard, Relation index, AttrNumber attno,
-			   Merit *best, GuardTable *table)
+			   IndexRank *best, GuardTable *table)
 {
 	for (int i = 0; i < index->rd_index->indnkeyatts; i++)
 	{
 		AttrNumber	keyno = i + 1;
-		Merit		merit;
+		IndexRank	rank;
 
 		if (index->rd_index->indkey.values[i] != attno || !is_signature_key(index, keyno))
 			continue;
-		merit.fault = heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL) ?
+		rank.fault = heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL) ?
 			key_fault(index, keyno, guard->threshold) : FAULT_PARTIAL;
-		merit.served = guard_scope_served(guard, table, index);
-		merit.built_for = index_is_neardup(index) ? FASTEST :
+		rank.served = guard_scope_served(guard, table, index);
+		rank.built_for = index_is_neardup(index) ? FASTEST :
 			key_options(index, keyno).threshold;
-		if (is_better(&merit, best))
+		if (is_better(&rank, best))
 		{
-			*best = merit;
+			*best = rank;
 			table->indexid = RelationGetRelid(index);
 			table->keyno = keyno;
 		}
@@ -342,13 +346,13 @@ consider_index(const Guard *guard, Relation index, AttrNumber attno,
 }
 
 /*
- * Choose the best index for the signatures of a column, and return its fault.  Keeps
- * AccessShareLock on all indexes of the table.
+ * Choose the best index for the signatures of a column, and return its fault.
+ * Keeps AccessShareLock on all indexes of the table.
  */
 static Fault
 choose_index(const Guard *guard, Relation rel, AttrNumber attno, GuardTable *table)
 {
-	Merit		best = {.fault = FAULT_NO_INDEX};
+	IndexRank	best = {.fault = FAULT_NO_INDEX};
 	List	   *indexes = RelationGetIndexList(rel);
 	ListCell   *lc;
 
@@ -454,6 +458,7 @@ partition_index(Relation rel, Oid parent)
 	return found;
 }
 
+/* Raise an error unless a relation is a table whose access method is heap. */
 static void
 require_heap(Relation rel)
 {
@@ -474,12 +479,12 @@ require_heap(Relation rel)
 }
 
 /*
- * Find the index of a table, for a column or the one that the trigger names.  For a
- * statement, a column needs none that can serve.
+ * Find the index of a table, for a column or the one that the trigger names.
+ * For a statement, a column needs none that can serve.
  *
- * REINDEX CONCURRENTLY may replace an index between look-up and lock; then it is looked up
- * again.  That cannot happen twice: the replaced index is dropped only after all older locks
- * on the table have gone.
+ * REINDEX CONCURRENTLY may replace an index between look-up and lock; then it
+ * is looked up again.  That cannot happen twice: the replaced index is dropped
+ * only after all older locks on the table have gone.
  */
 static void
 find_index(const Guard *guard, Relation rel, AttrNumber attno, const Source *source,
@@ -550,7 +555,10 @@ list_partitions(Oid root, List **leaves, List **parents)
 	list_free(all);
 }
 
-/* Return the list that another clone of the trigger created in this statement, or NULL. */
+/*
+ * Return the list that another clone of the trigger created in this statement,
+ * or NULL.
+ */
 static GuardPartitions *
 find_list(Oid tgoid)
 {
@@ -599,9 +607,10 @@ make_list(Guard *guard, Oid tgoid, const Source *source)
 }
 
 /*
- * Prepare the search of all tables for a trigger that fires on rel.  Raises an error, with a
- * hint, if one cannot be searched.  guard->own is in guard->memory; partitions, which other
- * guards of the statement may use, are in parent, which ends with the statement.
+ * Prepare the search of all tables for a trigger that fires on rel.  Raises an
+ * error, with a hint, if one cannot be searched.  guard->own is in
+ * guard->memory; partitions, which other guards of the statement may use, are
+ * in parent, which ends with the statement.
  */
 void
 guard_list_tables(Guard *guard, MemoryContext parent, Relation rel, const Trigger *trigger)

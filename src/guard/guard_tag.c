@@ -21,7 +21,10 @@
 
 /* The column */
 
-/* True if a column of that type can store all values of another one, unchanged. */
+/*
+ * True if a column of that type can store all values of another one,
+ * unchanged.
+ */
 static bool
 fits(Form_pg_attribute att, Oid type, int32 typmod)
 {
@@ -61,8 +64,8 @@ require_fits(Relation rel, Relation key, Oid type, int32 typmod)
 }
 
 /*
- * Return why a column cannot have tags, as the end of "the tag column is"; NULL
- * if it can.
+ * Return why a column cannot have tags, as the end of "the tag column is";
+ * NULL if it can.
  */
 static const char *
 tag_is_also(const Guard *guard, Relation rel, Relation key, AttrNumber attno)
@@ -143,8 +146,8 @@ key_as(Relation rel, TupleTableSlot *row, Oid type)
 }
 
 /*
- * Return the representative of a near-duplicate: its own tag, so that tags make
- * no chains, or else its key.  May point into the match.
+ * Return the representative of a near-duplicate: its own tag, so that tags
+ * make no chains, or else its key.  May point into the match.
  */
 static Datum
 representative(Form_pg_attribute tag, const GuardMatch *match)
@@ -174,7 +177,9 @@ tags_equal(Form_pg_attribute tag, Datum a, Datum b)
 		same_value(a, b, tag->attbyval, tag->attlen);
 }
 
-/* True if a value of the tag column is the key of that row, which may be NULL. */
+/*
+ * True if a value of the tag column is the key of that row, which may be NULL.
+ */
 static bool
 is_key_of(Relation rel, TupleTableSlot *row, Form_pg_attribute tag, Datum value)
 {

@@ -2,17 +2,17 @@
  * guard_violations.c
  *		Rows that a guard would have refused, found by a query over its table.
  *
- * Functions of the extension are called with exactly the types of their arguments,
- * so that no other function of that name is chosen.
+ * Functions of the extension are called with exactly the types of their
+ * arguments, so that no other function of that name is chosen.
  *
- * The query has names of the table's owner in it: index expressions, the WHEN and
- * the condition of the trigger call functions that the owner has written.  So the
- * query is made and run as the owner, in a security-restricted operation, with
- * names looked up in pg_catalog; keys become text by output functions, not by
- * casts, which anybody can make for a type.
+ * The query has names of the table's owner in it: index expressions, the WHEN
+ * and the condition of the trigger call functions that the owner has written.
+ * So the query is made and run as the owner, in a security-restricted
+ * operation, with names looked up in pg_catalog; keys become text by output
+ * functions, not by casts, which anybody can make for a type.
  *
- * Who may not read all rows of the table runs the query as himself, over the rows
- * that he sees, if there is no expression of the owner in it.
+ * Who may not read all rows of the table runs the query as himself, over the
+ * rows that he sees, if there is no expression of the owner in it.
  */
 #include "postgres.h"
 
@@ -86,7 +86,9 @@ when_sql(Relation rel, const Trigger *trigger)
 	return expression_sql(rel, when);
 }
 
-/* Set the signature, and the rows that the index has if the trigger names one. */
+/*
+ * Set the signature, and the rows that the index has if the trigger names one.
+ */
 static void
 set_source(GuardSql *sql, Relation rel, const Trigger *trigger)
 {
@@ -118,8 +120,8 @@ set_source(GuardSql *sql, Relation rel, const Trigger *trigger)
 }
 
 /*
- * Set the key as text and the order of rows.  Columns are qualified, since columns
- * of a result may have the same names.
+ * Set the key as text and the order of rows.  Columns are qualified, since
+ * columns of a result may have the same names.
  */
 static void
 set_key(GuardSql *sql, Relation rel)
@@ -178,8 +180,8 @@ make_sql(FunctionCallInfo fcinfo, Relation rel, const Trigger *trigger)
 }
 
 /*
- * Return the query of rows for near_duplicate_groups(): a neardup_guarded_row, the
- * signature, the columns of the scope, in the order of the key.
+ * Return the query of rows for near_duplicate_groups(): a neardup_guarded_row,
+ * the signature, the columns of the scope, in the order of the key.
  */
 static char *
 rows_query(const GuardSql *sql)
@@ -199,8 +201,8 @@ rows_query(const GuardSql *sql)
 /* Queries of pairs, for a guard with a condition */
 
 /*
- * Return the beginning of a query, WITH rows AS ..., in which rows have a number by
- * their order, and these columns.
+ * Return the beginning of a query, WITH rows AS ..., in which rows have a
+ * number by their order, and these columns.
  */
 static char *
 numbered_rows(const GuardSql *sql, const char *columns)
@@ -210,8 +212,9 @@ numbered_rows(const GuardSql *sql, const char *columns)
 }
 
 /*
- * Return the columns that a query of pairs needs: the signature, the columns of the
- * condition, and a number of the scope, by the default order of the columns' types.
+ * Return the columns that a query of pairs needs: the signature, the columns
+ * of the condition, and a number of the scope, by the default order of the
+ * columns' types.
  */
 static char *
 pair_columns(const GuardSql *sql, Relation rel)
@@ -264,8 +267,8 @@ violations_of_pairs(const GuardSql *sql)
 }
 
 /*
- * Return the query of violations, whose parameters are the query of rows and the
- * threshold.
+ * Return the query of violations, whose parameters are the query of rows and
+ * the threshold.
  */
 static char *
 violations_of_rows(const GuardSql *sql)
@@ -300,7 +303,9 @@ may_read_all(Relation rel)
 		check_enable_rls(RelationGetRelid(rel), InvalidOid, true) != RLS_ENABLED;
 }
 
-/* Raise an error if the query has expressions of another role than the user. */
+/*
+ * Raise an error if the query has expressions of another role than the user.
+ */
 static void
 require_own_expressions(Relation rel, const GuardSql *sql)
 {
