@@ -20,7 +20,7 @@ BEGIN
   INSERT INTO library_document (library_id, address, body)
   SELECT number, id || release, body FROM docs WHERE id % divisor = 0;
   INSERT INTO library_change (library_id, documents, words, come)
-  SELECT number, count(*), length(lexicon_agg(body, analysis)),
+  SELECT number, count(*), (lexicon_describe(lexicon_agg(body, analysis))).length,
          CASE method WHEN 'top_words' THEN lexicon_agg(body, analysis) END
   FROM docs, library l WHERE l.id = number AND docs.id % divisor = 0 GROUP BY method, analysis;
 END $$;

@@ -65,7 +65,7 @@ sub check
 	my $name = shift;
 	is( $node->safe_psql(
 			'postgres', q(
-			SELECT l.name, v.documents = count(d.id), v.words = length(lexicon_agg(d.body))
+			SELECT l.name, v.documents = count(d.id), v.words = (lexicon_describe(lexicon_agg(d.body))).length
 			FROM lib.library l JOIN lib.libraries v USING (name)
 			JOIN lib.library_document d ON d.library_id = l.id
 			GROUP BY l.name, v.documents, v.words ORDER BY l.name)),
