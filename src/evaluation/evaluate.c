@@ -1,10 +1,11 @@
 /*
  * evaluate.c
- *		C functions of evaluate_methods(), evaluate_thresholds() and neardup_pairs(), which
- *		are SQL.
+ *		C functions of evaluate_methods(), evaluate_thresholds() and
+ *		neardup_pairs(), which are SQL.
  *
- * Queries and expressions of the caller become parts of larger statements.  Each is parsed
- * alone first, so that errors point into the caller's text and name the argument.
+ * Queries and expressions of the caller become parts of larger statements.
+ * Each is parsed alone first, so that errors point into the caller's text and
+ * name the argument.
  */
 #include "postgres.h"
 
@@ -44,14 +45,19 @@ operator_name(Oid operator)
 	return name;
 }
 
-/* _neardup_operator(type regtype, operator text): < or = of the type's default order, or null */
+/*
+ * _neardup_operator(type regtype, operator text): < or = of the type's default
+ * order, or null
+ */
 Datum
 neardup_operator(PG_FUNCTION_ARGS)
 {
 	const TypeCacheEntry *type = lookup_type_cache(PG_GETARG_OID(0),
-												   TYPECACHE_LT_OPR | TYPECACHE_EQ_OPR);
+												   TYPECACHE_LT_OPR |
+												   TYPECACHE_EQ_OPR);
 	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(1));
-	Oid			operator = strcmp(name, "<") == 0 ? type->lt_opr : type->eq_opr;
+	Oid			operator = strcmp(name, "<") == 0 ? type->lt_opr :
+	type->eq_opr;
 
 	if (!OidIsValid(operator))
 		PG_RETURN_NULL();
@@ -88,7 +94,8 @@ add_argument(void *arg)
 static TupleDesc
 query_columns(const GivenText *given)
 {
-	ErrorContextCallback callback = {error_context_stack, add_argument, unconstify(GivenText *, given)};
+	ErrorContextCallback callback = {error_context_stack, add_argument,
+	unconstify(GivenText *, given)};
 	SPIPlanPtr	plan;
 	List	   *sources;
 
@@ -96,11 +103,13 @@ query_columns(const GivenText *given)
 	plan = SPI_prepare(given->text, 0, NULL);
 	error_context_stack = callback.previous;
 	if (plan == NULL)
-		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
+		elog(ERROR, "SPI_prepare failed: %s",
+			 SPI_result_code_string(SPI_result));
 	sources = SPI_plan_get_plan_sources(plan);
 	/* only a SELECT can stand in the FROM of another */
 	if (list_length(sources) != 1 ||
-		((CachedPlanSource *) linitial(sources))->commandTag != CMDTAG_SELECT ||
+		((CachedPlanSource *) linitial(sources))->commandTag !=
+		CMDTAG_SELECT ||
 		((CachedPlanSource *) linitial(sources))->resultDesc == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
@@ -129,7 +138,8 @@ require_column(const char *argument, TupleDesc desc, const char *column)
 			 errmsg("query \"%s\" has no column \"%s\"", argument, column),
 			 desc->natts == 0 ? errdetail("It has no columns.") :
 			 errdetail("Its columns are %s.", names.data),
-			 errhint("Give it a column of that name: SELECT ... AS \"%s\".", column)));
+			 errhint("Give it a column of that name: SELECT ... AS \"%s\".",
+					 column)));
 }
 
 /* _neardup_check_query(argument text, query text, columns text[]) */
@@ -137,14 +147,16 @@ Datum
 neardup_check_query(PG_FUNCTION_ARGS)
 {
 	GivenText	given = {
-		text_to_cstring(PG_GETARG_TEXT_PP(0)), text_to_cstring(PG_GETARG_TEXT_PP(1)),
+		text_to_cstring(PG_GETARG_TEXT_PP(0)),
+		text_to_cstring(PG_GETARG_TEXT_PP(1)),
 		"It is a query, such as TABLE docs or SELECT ... FROM docs."
 	};
 	Datum	   *columns;
 	int			n;
 	TupleDesc	desc;
 
-	deconstruct_array(PG_GETARG_ARRAYTYPE_P(2), TEXTOID, -1, false, TYPALIGN_INT, &columns,
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(2), TEXTOID, -1, false,
+					  TYPALIGN_INT, &columns,
 					  NULL, &n);
 	SPI_connect();
 	desc = query_columns(&given);
@@ -159,10 +171,12 @@ Datum
 neardup_check_expression(PG_FUNCTION_ARGS)
 {
 	GivenText	given = {
-		text_to_cstring(PG_GETARG_TEXT_PP(0)), text_to_cstring(PG_GETARG_TEXT_PP(1)),
+		text_to_cstring(PG_GETARG_TEXT_PP(0)),
+		text_to_cstring(PG_GETARG_TEXT_PP(1)),
 		"It is one expression, whose brackets match."
 	};
-	ErrorContextCallback callback = {error_context_stack, add_argument, &given};
+	ErrorContextCallback callback = {error_context_stack, add_argument,
+	&given};
 
 	error_context_stack = &callback;
 	raw_parser(given.text, RAW_PARSE_PLPGSQL_EXPR);

@@ -2,12 +2,13 @@
  * figures.c
  *		Quality of pairs and clusters that were found, against the truth.
  *
- * Pairs have precision, recall, F, and two figures of Hoad and Zobel: the highest false
- * match, which is the greatest similarity of a wrong pair, and the separation, which is
- * the least similarity of a true pair minus that.
+ * Pairs have precision, recall, F, and two figures of Hoad and Zobel: the
+ * highest false match, which is the greatest similarity of a wrong pair, and
+ * the separation, which is the least similarity of a true pair minus that.
  *
- * Clusters have the adjusted Rand index (Hubert and Arabie 1985) and B-cubed (Bagga and
- * Baldwin 1998).  An item without a cluster is a cluster of its own.
+ * Clusters have the adjusted Rand index (Hubert and Arabie 1985) and B-cubed
+ * (Bagga and Baldwin 1998).  An item without a cluster is a cluster of its
+ * own.
  */
 #include "postgres.h"
 
@@ -88,7 +89,8 @@ begin_pairs(PairState *state)
 static PairState *
 get_pair_state(FunctionCallInfo fcinfo)
 {
-	PairState  *state = state_of_size(fcinfo, "pair_evaluation", sizeof(PairState));
+	PairState  *state = state_of_size(fcinfo, "pair_evaluation",
+									  sizeof(PairState));
 
 	if (PG_ARGISNULL(0))
 		begin_pairs(state);
@@ -118,7 +120,8 @@ pair_evaluation_add(PG_FUNCTION_ARGS)
 	state->true_pairs += correct;
 	state->correct += found && correct;
 	if (found)
-		add_extremes(state, correct ? nan : similarity, correct ? similarity : nan);
+		add_extremes(state, correct ? nan : similarity, correct ? similarity :
+					 nan);
 	PG_RETURN_POINTER(state);
 }
 
@@ -131,7 +134,8 @@ pair_evaluation_combine(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(1))
 		return call_unchanged_state(fcinfo);
 	state = get_pair_state(fcinfo);
-	other = state_other_of_size(fcinfo, 1, "pair_evaluation", sizeof(PairState));
+	other = state_other_of_size(fcinfo, 1, "pair_evaluation",
+								sizeof(PairState));
 	state->found += other->found;
 	state->true_pairs += other->true_pairs;
 	state->correct += other->correct;
@@ -146,7 +150,8 @@ pair_evaluation_final(PG_FUNCTION_ARGS)
 	PairState	none = {0};
 	const PairState *state = &none;
 	TupleDesc	desc = call_row_type(fcinfo);
-	const Oid	types[] = {INT8OID, INT8OID, INT8OID, FLOAT8OID, FLOAT8OID, FLOAT8OID,
+	const Oid	types[] = {INT8OID, INT8OID, INT8OID, FLOAT8OID, FLOAT8OID,
+		FLOAT8OID,
 	FLOAT8OID, FLOAT8OID, FLOAT8OID};
 	Datum		values[lengthof(types)];
 	bool		nulls[lengthof(types)] = {0};
@@ -154,14 +159,16 @@ pair_evaluation_final(PG_FUNCTION_ARGS)
 	call_require_columns(desc, lengthof(types), types);
 	begin_pairs(&none);
 	if (!PG_ARGISNULL(0))
-		state = state_other_of_size(fcinfo, 0, "pair_evaluation", sizeof(PairState));
+		state = state_other_of_size(fcinfo, 0, "pair_evaluation",
+									sizeof(PairState));
 	values[0] = Int64GetDatum(state->found);
 	values[1] = Int64GetDatum(state->true_pairs);
 	values[2] = Int64GetDatum(state->correct);
 	values[3] = ratio(state->correct, state->found, &nulls[3]);
 	values[4] = ratio(state->correct, state->true_pairs, &nulls[4]);
 	/* as F of precision and recall, and defined if one of them is not */
-	values[5] = ratio(2.0 * state->correct, state->found + state->true_pairs, &nulls[5]);
+	values[5] = ratio(2.0 * state->correct, state->found + state->true_pairs,
+					  &nulls[5]);
 	values[6] = Float8GetDatum(state->highest_false);
 	nulls[6] = isnan(state->highest_false);
 	values[7] = Float8GetDatum(state->lowest_true);
@@ -209,7 +216,8 @@ get_types(FunctionCallInfo fcinfo)
 
 	if (types != NULL)
 		return types;
-	types = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, 2 * sizeof(TypeCacheEntry *));
+	types = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt,
+							   2 * sizeof(TypeCacheEntry *));
 	for (int i = 0; i < 2; i++)
 	{
 		Oid			type = get_fn_expr_argtype(fcinfo->flinfo, i + 1);
@@ -226,7 +234,10 @@ get_types(FunctionCallInfo fcinfo)
 	return types;
 }
 
-/* Return the number of an item's cluster: odd for a label, even and unique without one. */
+/*
+ * Return the number of an item's cluster: odd for a label, even and unique
+ * without one.
+ */
 static uint64
 label_hash(FunctionCallInfo fcinfo, ClusterState *state, int n)
 {
@@ -236,7 +247,9 @@ label_hash(FunctionCallInfo fcinfo, ClusterState *state, int n)
 		return 2 * ++state->singletons;
 	type = get_types(fcinfo)[n - 1];
 	return DatumGetUInt64(FunctionCall2Coll(&type->hash_extended_proc_finfo,
-											PG_GET_COLLATION() ? PG_GET_COLLATION() : type->typcollation,
+											PG_GET_COLLATION() ?
+											PG_GET_COLLATION() :
+											type->typcollation,
 											PG_GETARG_DATUM(n),
 											Int64GetDatum(0))) | 1;
 }
@@ -246,14 +259,16 @@ Datum
 cluster_evaluation_add(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = call_aggregate_context(fcinfo);
-	ClusterState *state = PG_ARGISNULL(0) ? NULL : (ClusterState *) PG_GETARG_POINTER(0);
+	ClusterState *state = PG_ARGISNULL(0) ? NULL :
+	(ClusterState *) PG_GETARG_POINTER(0);
 	LabelledItem item;
 
 	if (state == NULL)
 	{
 		state = MemoryContextAllocZero(context, sizeof(ClusterState));
 		state->size = 1024;
-		state->items = MemoryContextAlloc(context, state->size * sizeof(LabelledItem));
+		state->items = MemoryContextAlloc(context,
+										  state->size * sizeof(LabelledItem));
 	}
 	item.found = label_hash(fcinfo, state, 1);
 	item.truth = label_hash(fcinfo, state, 2);
@@ -283,10 +298,11 @@ pairs_of(double n)
 }
 
 /*
- * Return the number of found clusters of sorted items: runs of one found cluster, in which
- * are runs of one true cluster.  Adds to *pairs the pairs within found clusters, to *both
- * those that are also within a true one, and to *share, for each item, the share of its found
- * cluster that is in its true one.
+ * Return the number of found clusters of sorted items: runs of one found
+ * cluster, in which are runs of one true cluster.  Adds to *pairs the pairs
+ * within found clusters, to *both those that are also within a true one, and
+ * to *share, for each item, the share of its found cluster that is in its true
+ * one.
  */
 static double
 scan_clusters(const LabelledItem *items, size_t n, double *pairs, double *both,
@@ -371,7 +387,8 @@ cluster_evaluation_final(PG_FUNCTION_ARGS)
 	ClusterState *state;
 	Contingency table;
 	TupleDesc	desc = call_row_type(fcinfo);
-	const Oid	types[] = {INT8OID, INT8OID, INT8OID, FLOAT8OID, FLOAT8OID, FLOAT8OID, FLOAT8OID};
+	const Oid	types[] = {INT8OID, INT8OID, INT8OID, FLOAT8OID, FLOAT8OID,
+	FLOAT8OID, FLOAT8OID};
 	Datum		values[lengthof(types)];
 	bool		nulls[lengthof(types)] = {0};
 

@@ -19,14 +19,16 @@
 extern bool index_is_neardup(Relation index);
 
 /*
- * Open an index with AccessShareLock.  Raises WRONG_OBJECT_TYPE for anything else,
- * OBJECT_NOT_IN_PREREQUISITE_STATE for one that is not ready.
+ * Open an index with AccessShareLock.  Raises WRONG_OBJECT_TYPE for anything
+ * else, OBJECT_NOT_IN_PREREQUISITE_STATE for one that is not ready.
  */
 extern Relation index_open_neardup(Oid indexid);
 
 #define SIGNATURE_PROC		1	/* signature(value), optional */
 
-/* The signature of an indexed value: itself, or the result of SIGNATURE_PROC. */
+/*
+ * The signature of an indexed value: itself, or the result of SIGNATURE_PROC.
+ */
 extern Signature *indexed_signature(Relation index, Datum value);
 
 /* build.c */

@@ -2,10 +2,10 @@
  * build.c
  *		Building an index of access method neardup, and inserting into it.
  *
- * Rows are collected in maintenance_work_mem and written as a segment.  If it takes
- * several, they go to a temporary file and are merged into the index.  One process does
- * it all: workers that sorted parts left the merge of all lists to the leader, which
- * took as long.
+ * Rows are collected in maintenance_work_mem and written as a segment.  If it
+ * takes several, they go to a temporary file and are merged into the index.
+ * One process does it all: workers that sorted parts left the merge of all
+ * lists to the leader, which took as long.
  */
 #include "postgres.h"
 
@@ -69,7 +69,8 @@ build_add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 
 	/* prefetch the next row, if the columns before this one are small */
 	if (!isnull[0])
-		fetch_before(DatumGetPointer(values[0]), VARSIZE_ANY(DatumGetPointer(values[0])));
+		fetch_before(DatumGetPointer(values[0]),
+					 VARSIZE_ANY(DatumGetPointer(values[0])));
 	sig = isnull[0] ? NULL : indexed_signature(index, values[0]);
 	indexed_row_set(&row, sig);
 	row.tid = *tid;
@@ -81,7 +82,10 @@ build_add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 		build_spill(build);
 }
 
-/* Write the segments of the index: one, unless merging all rows does not fit into memory. */
+/*
+ * Write the segments of the index: one, unless merging all rows does not fit
+ * into memory.
+ */
 static void
 build_finish(Build *build)
 {
@@ -106,8 +110,10 @@ build_finish(Build *build)
 		SegmentInfo *segment = &meta->segments[meta->nsegments];
 
 		Assert(meta->nsegments < MAX_SEGMENTS);
-		while (i + n < build->nsegments && (meta->nsegments + 1 == MAX_SEGMENTS ||
-											MERGE_MEMORY(rows + build->segments[i + n].nrows) <= most))
+		while (i + n < build->nsegments &&
+			   (meta->nsegments + 1 == MAX_SEGMENTS ||
+				MERGE_MEMORY(rows +
+							 build->segments[i + n].nrows) <= most))
 			rows += build->segments[i + n++].nrows;
 		*segment = segments_merge(&build->file, &build->segments[i], n,
 								  &build->index, meta->next_owner++);
@@ -126,7 +132,8 @@ am_build(Relation heap, Relation index, struct IndexInfo *info)
 	PGAlignedBlock page;
 
 	if (RelationGetNumberOfBlocks(index) != 0)
-		elog(ERROR, "index \"%s\" already contains data", RelationGetRelationName(index));
+		elog(ERROR, "index \"%s\" already contains data",
+			 RelationGetRelationName(index));
 	ReleaseBuffer(ReadBuffer(index, P_NEW));	/* the metapage */
 	meta_init(page.data);
 	build.meta = META_OF(page.data);
@@ -135,12 +142,14 @@ am_build(Relation heap, Relation index, struct IndexInfo *info)
 	build.row = AllocSetContextCreate(CurrentMemoryContext, "neardup row",
 									  ALLOCSET_DEFAULT_SIZES);
 	result->heap_tuples =
-		table_index_build_scan(heap, index, info, true, true, build_add_row, &build, NULL);
+		table_index_build_scan(heap, index, info, true, true, build_add_row,
+							   &build, NULL);
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, PHASE_WRITING);
 	build_finish(&build);
 	page_write(&build.index, META_BLOCK, page.data);
 	if (RelationNeedsWAL(index))
-		log_newpage_range(index, MAIN_FORKNUM, 0, RelationGetNumberOfBlocks(index), true);
+		log_newpage_range(index, MAIN_FORKNUM, 0,
+						  RelationGetNumberOfBlocks(index), true);
 	batch_free(build.batch);
 	MemoryContextDelete(build.row);
 	result->index_tuples = build.nrows;
@@ -164,7 +173,8 @@ am_build_phase(int64 phase)
 void
 am_build_empty(Relation index)
 {
-	Buffer		buffer = ReadBufferExtended(index, INIT_FORKNUM, P_NEW, RBM_NORMAL, NULL);
+	Buffer		buffer = ReadBufferExtended(index, INIT_FORKNUM, P_NEW,
+											RBM_NORMAL, NULL);
 
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	START_CRIT_SECTION();
@@ -186,7 +196,8 @@ am_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 	MemoryContext old = MemoryContextSwitchTo(context);
 	IndexedRow	row;
 
-	indexed_row_set(&row, isnull[0] ? NULL : indexed_signature(index, values[0]));
+	indexed_row_set(&row, isnull[0] ? NULL :
+					indexed_signature(index, values[0]));
 	row.tid = *tid;
 	pending_insert(index, &row);
 	MemoryContextSwitchTo(old);

@@ -1,15 +1,17 @@
 /*
  * check.c
- *		neardup_index_check(): structure of an index, and its rows against the table.
+ *		neardup_index_check(): structure of an index, and its rows against the
+ *		table.
  *
- * The structure is checked page by page under the merge lock: insertions continue,
- * flushes wait.  Lists come first: each key adds its hash to the sums of its rows.
- * Then rows are read, and each one with its sum is a fingerprint.  Fingerprints of
- * the index and of the table are sorted together by their places in the table.
- * Memory: eight bytes for each row of a segment, and maintenance_work_mem.
+ * The structure is checked page by page under the merge lock: insertions
+ * continue, flushes wait.  Lists come first: each key adds its hash to the
+ * sums of its rows.  Then rows are read, and each one with its sum is a
+ * fingerprint.  Fingerprints of the index and of the table are sorted together
+ * by their places in the table.  Memory: eight bytes for each row of a
+ * segment, and maintenance_work_mem.
  *
- * What an unfinished merge has written is checked when it is in place.  Until then
- * no search reads it.
+ * What an unfinished merge has written is checked when it is in place.  Until
+ * then no search reads it.
  */
 #include "postgres.h"
 
@@ -89,8 +91,10 @@ begin_fingerprints(Check *check)
 		TupleDescInitEntry(desc, i, NULL, INT8OID, -1, 0);
 	TupleDescFinalize(desc);
 	check->slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
-	check->fingerprints = tuplesort_begin_heap(desc, 1, &column, &less, &collation,
-											   &nulls_first, maintenance_work_mem,
+	check->fingerprints = tuplesort_begin_heap(desc, 1, &column, &less,
+											   &collation,
+											   &nulls_first,
+											   maintenance_work_mem,
 											   NULL, TUPLESORT_NONE);
 }
 
@@ -99,7 +103,8 @@ static void
 put_row(Check *check, const IndexedRow *row, uint64 sum, bool of_table)
 {
 	TupleTableSlot *slot = check->slot;
-	uint64		place = (uint64) ItemPointerGetBlockNumberNoCheck(&row->tid) << 17 |
+	uint64		place =
+	(uint64) ItemPointerGetBlockNumberNoCheck(&row->tid) << 17 |
 	ItemPointerGetOffsetNumberNoCheck(&row->tid) << 1 | of_table;
 	int64		values[] = {
 		[COLUMN_PLACE] = (int64) place,
@@ -137,16 +142,21 @@ sum_of(const uint32 *keys, uint32 nkeys)
 
 /* The filter of a segment: words are in the order of keys. */
 
-/* Read the page of the next word; the directory must find its first and last word. */
+/*
+ * Read the page of the next word; the directory must find its first and last
+ * word.
+ */
 static void
 read_filter_page(Check *check)
 {
-	uint32		n = Min(FILTER_WORDS_PER_PAGE, check->segment->filter_words - check->word);
+	uint32		n = Min(FILTER_WORDS_PER_PAGE,
+						check->segment->filter_words - check->word);
 	BlockNumber last;
 
 	if (!directory_find(&check->filter, check->word, &check->filter_block) ||
 		!directory_find(&check->filter, check->word + n - 1, &last) ||
-		check->filter_block == InvalidBlockNumber || last != check->filter_block)
+		check->filter_block == InvalidBlockNumber ||
+		last != check->filter_block)
 		broken(check, META_BLOCK, "A page of a filter is missing.");
 	page_require(&check->store, check->filter_block, check->segment->owner,
 				 check->filter_page);
@@ -171,7 +181,8 @@ compare_words(Check *check, uint32 end)
 		if ((check->bits & ~bits) != 0)
 			broken(check, check->filter_block, "The filter leaves a key out.");
 		if (bits != check->bits)
-			broken(check, check->filter_block, "The filter has a bit of no key.");
+			broken(check, check->filter_block,
+				   "The filter has a bit of no key.");
 		check->bits = 0;
 	}
 }
@@ -184,12 +195,16 @@ check_filter_key(Check *check, const ListStream *lists)
 	if (check->segment->filter_words == 0)
 		return;
 	compare_words(check, filter_word(key, check->segment->filter_words));
-	check->bits |= filter_bits(key) | (lists->is_long ? filter_long_bits(key) : 0);
+	check->bits |= filter_bits(key) | (lists->is_long ? filter_long_bits(key) :
+									   0);
 }
 
 /* Lists */
 
-/* Add a list's key to the sums of its rows, by runs that rise and do not touch. */
+/*
+ * Add a list's key to the sums of its rows, by runs that rise and do not
+ * touch.
+ */
 static uint64
 check_runs(Check *check, const ListStream *lists)
 {
@@ -231,11 +246,14 @@ check_lists(Check *check)
 	uint32		key = 0;
 	BlockNumber block = InvalidBlockNumber;
 
-	directory_open(&path, &check->store, segment->owner, segment->postings, NULL);
-	directory_open(&check->filter, &check->store, segment->owner, segment->filter, NULL);
+	directory_open(&path, &check->store, segment->owner, segment->postings,
+				   NULL);
+	directory_open(&check->filter, &check->store, segment->owner,
+				   segment->filter, NULL);
 	check->word = 0;
 	check->bits = 0;
-	for (lists_open(&lists, &check->store, segment, 0); !lists.done; lists_next(&lists))
+	for (lists_open(&lists, &check->store, segment, 0); !lists.done;
+		 lists_next(&lists))
 	{
 		uint64		rows = check_runs(check, &lists);
 
@@ -267,10 +285,12 @@ check_lists(Check *check)
 
 /* Check a row after the one before it; true if it is live. */
 static bool
-check_row(Check *check, BlockNumber block, const ForwardEntry *row, uint64 *order, uint64 sum)
+check_row(Check *check, BlockNumber block, const ForwardEntry *row,
+		  uint64 *order, uint64 sum)
 {
 	IndexedRow	live = {
-		.order = forward_order(row),.size = row->size,.tid = row->tid,.spec = row->spec
+		.order = forward_order(row),.size = row->size,.tid = row->tid,
+		.spec = row->spec
 	};
 
 	tid_require(check->index, block, &row->tid);
@@ -287,7 +307,8 @@ check_row(Check *check, BlockNumber block, const ForwardEntry *row, uint64 *orde
 
 /* Check a page of rows, from number n on; returns how many it has. */
 static uint32
-check_page_of_rows(Check *check, DirectoryPath *path, BlockNumber block, uint32 n)
+check_page_of_rows(Check *check, DirectoryPath *path, BlockNumber block,
+				   uint32 n)
 {
 	const SegmentInfo *segment = check->segment;
 	BlockNumber first;
@@ -298,7 +319,8 @@ check_page_of_rows(Check *check, DirectoryPath *path, BlockNumber block, uint32 
 		broken(check, META_BLOCK, "A segment has fewer rows.");
 	here = page_contents_size(check->page) / sizeof(ForwardEntry);
 	if (here != Min(segment->nrows - n, FORWARD_PER_PAGE))
-		broken(check, block, "It has more or fewer rows than the metapage says.");
+		broken(check, block,
+			   "It has more or fewer rows than the metapage says.");
 	if (!directory_find(path, n, &first) || first != block ||
 		!directory_find(path, n + here - 1, &last) || last != block)
 		broken(check, block, "Its rows are not found by the directory.");
@@ -314,22 +336,29 @@ check_rows(Check *check)
 	uint32		ndead = 0;
 	uint64		order = 0;
 
-	directory_open(&path, &check->store, segment->owner, segment->forward, NULL);
+	directory_open(&path, &check->store, segment->owner, segment->forward,
+				   NULL);
 	for (uint32 n = 0; n < segment->nrows;)
 	{
-		const ForwardEntry *rows = (const ForwardEntry *) PageGetContents(check->page);
+		const ForwardEntry *rows =
+		(const ForwardEntry *) PageGetContents(check->page);
 		uint32		here;
 
-		block = chain_find(&check->store, block, segment->owner, PAGE_FORWARD, check->page);
+		block = chain_find(&check->store, block, segment->owner, PAGE_FORWARD,
+						   check->page);
 		here = check_page_of_rows(check, &path, block, n);
 
 		for (uint32 i = 0; i < here; i++)
-			ndead += !check_row(check, block, &rows[i], &order, check->sums[n + i]);
+			ndead += !check_row(check, block, &rows[i], &order,
+								check->sums[n + i]);
 		block = PAGE_TAIL(check->page)->next;
 		n += here;
 	}
 	directory_close(&path);
-	/* a VACUUM that was interrupted may have marked rows that are not counted */
+
+	/*
+	 * a VACUUM that was interrupted may have marked rows that are not counted
+	 */
 	if (ndead < segment->ndead)
 		broken(check, META_BLOCK, "It miscounts dead rows.");
 }
@@ -347,7 +376,8 @@ check_chain(Check *check)
 		block = PAGE_TAIL(check->page)->next;
 	}
 	if (n != check->segment->npages)
-		broken(check, check->segment->first, "A segment has more or fewer pages.");
+		broken(check, check->segment->first,
+			   "A segment has more or fewer pages.");
 }
 
 static void
@@ -376,14 +406,17 @@ check_merge(Check *check, int number)
 	if (!merge_state(check->index, &check->meta, number, state))
 	{
 		if (n > 0)
-			broken(check, META_BLOCK, "A segment is in a merge that is not there.");
+			broken(check, META_BLOCK,
+				   "A segment is in a merge that is not there.");
 	}
 	else if (state->phase < MERGE_ROWS || state->phase > MERGE_RELEASE ||
 			 n != (state->phase == MERGE_RELEASE ? 0 : state->ninputs))
-		broken(check, check->meta.merges[number].block, "The state of a merge is damaged.");
+		broken(check, check->meta.merges[number].block,
+			   "The state of a merge is damaged.");
 	else if (n > 0)
 	{
-		uint32	  **numbers = merge_new_numbers(&check->store, segments, state, passed);
+		uint32	  **numbers = merge_new_numbers(&check->store, segments, state,
+												passed);
 
 		for (uint32 i = 0; i < n && state->phase > MERGE_ROWS; i++)
 			if (passed[i] != segments[i].nrows)
@@ -403,10 +436,12 @@ check_pending_page(Check *check, BlockNumber block)
 	for (int i = 0; i < pending_count((Page) check->page); i++)
 	{
 		const PendingHead *head = pending_head((Page) check->page, i);
-		const PendingRow *row = pending_row(check->index, (Page) check->page, head);
+		const PendingRow *row = pending_row(check->index, (Page) check->page,
+											head);
 		KeysBitmap	bitmap = keys_bitmap(row->keys, row->nkeys);
 		IndexedRow	live = {
-			.order = row->order,.size = head->size,.tid = row->tid,.spec = head->spec
+			.order = row->order,.size = head->size,.tid = row->tid,
+			.spec = head->spec
 		};
 
 		if (memcmp(&head->bitmap, &bitmap, sizeof(KeysBitmap)) != 0 ||
@@ -432,7 +467,8 @@ check_index(Check *check)
 		check_segment(check, &meta->segments[i]);
 	for (int i = 0; i < MAX_MERGES; i++)
 		check_merge(check, i);
-	for (uint64 place = meta->pending_first; place < meta->pending_end; place++)
+	for (uint64 place = meta->pending_first; place < meta->pending_end;
+		 place++)
 	{
 		BlockNumber block = meta->pending[place % MAX_PENDING_PAGES];
 
@@ -452,14 +488,17 @@ check_heap_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 	MemoryContext old = MemoryContextSwitchTo(check->row);
 	IndexedRow	row;
 
-	indexed_row_set(&row, isnull[0] ? NULL : indexed_signature(index, values[0]));
+	indexed_row_set(&row, isnull[0] ? NULL :
+					indexed_signature(index, values[0]));
 	row.tid = *tid;
 	MemoryContextSwitchTo(old);
 	put_row(check, &row, sum_of(row.keys, row.nkeys), true);
 	MemoryContextReset(check->row);
 }
 
-/* Raise an error unless rows that the snapshot sees have to be in the index. */
+/*
+ * Raise an error unless rows that the snapshot sees have to be in the index.
+ */
 static void
 require_complete(Relation index, Snapshot snapshot)
 {
@@ -469,7 +508,8 @@ require_complete(Relation index, Snapshot snapshot)
 	if (!form->indisvalid)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("index \"%s\" is not valid", RelationGetRelationName(index)),
+				 errmsg("index \"%s\" is not valid",
+						RelationGetRelationName(index)),
 				 errdetail("It may lack rows of the table."),
 				 errhint("Use REINDEX.")));
 	if (IsolationUsesXactSnapshot() && form->indcheckxmin &&
@@ -483,15 +523,16 @@ require_complete(Relation index, Snapshot snapshot)
 }
 
 /*
- * Add the rows that the snapshot sees.  Expressions of the index run as the table's
- * owner, who may have written them: see amcheck.
+ * Add the rows that the snapshot sees.  Expressions of the index run as the
+ * table's owner, who may have written them: see amcheck.
  */
 static void
 read_heap(Check *check, Relation heap, Snapshot snapshot)
 {
 	OwnerWork	work;
 	IndexInfo  *info;
-	TableScanDesc scan = table_beginscan_strat(heap, snapshot, 0, NULL, true, true);
+	TableScanDesc scan = table_beginscan_strat(heap, snapshot, 0, NULL, true,
+											   true);
 
 	owner_begin(&work, heap);
 	info = BuildIndexInfo(check->index);
@@ -519,14 +560,16 @@ row_is_broken(Check *check, uint64 place, const char *rule)
 static int64
 compare_fingerprints(Check *check)
 {
-	TupleTableSlot *slot = MakeSingleTupleTableSlot(check->slot->tts_tupleDescriptor,
-													&TTSOpsMinimalTuple);
+	TupleTableSlot *slot =
+	MakeSingleTupleTableSlot(check->slot->tts_tupleDescriptor,
+							 &TTSOpsMinimalTuple);
 	uint64		before = PG_UINT64_MAX;
 	uint64		sum = 0;
 	int64		n = 0;
 
 	tuplesort_performsort(check->fingerprints);
-	while (tuplesort_gettupleslot(check->fingerprints, true, false, slot, NULL))
+	while (tuplesort_gettupleslot(check->fingerprints, true, false, slot,
+								  NULL))
 	{
 		uint64		place;
 		uint64		here;
@@ -562,7 +605,8 @@ neardup_index_check(PG_FUNCTION_ARGS)
 	Oid			indexid = PG_GETARG_OID(0);
 	bool		all = PG_GETARG_BOOL(1);
 	Oid			heapid = IndexGetRelation(indexid, true);
-	Relation	heap = OidIsValid(heapid) ? table_open(heapid, AccessShareLock) : NULL;
+	Relation	heap = OidIsValid(heapid) ?
+	table_open(heapid, AccessShareLock) : NULL;
 	Check	   *check = palloc0(sizeof(Check));
 	Snapshot	snapshot = RegisterSnapshot(GetTransactionSnapshot());
 	int64		nrows;

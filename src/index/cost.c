@@ -1,11 +1,13 @@
 /*
  * cost.c
- *		Costs of scans, and conditions that the index of an exclusion constraint answers.
+ *		Costs of scans, and conditions that the index of an exclusion
+ *		constraint answers.
  *
- * A condition looks up keys of the query, mostly on a page each, and reads short lists:
- * of a set those that the threshold requires, of a vector all.  An ordered scan reads
- * all lists; their length is assumed to be a share of the rows.  If the places of a
- * sketch have few values, all lists are long: the column's statistics give the length.
+ * A condition looks up keys of the query, mostly on a page each, and reads
+ * short lists:  of a set those that the threshold requires, of a vector all.
+ * An ordered scan reads all lists; their length is assumed to be a share of
+ * the rows.  If the places of a sketch have few values, all lists are long:
+ * the column's statistics give the length.
  */
 #include "postgres.h"
 
@@ -48,22 +50,28 @@
 
 /* The statistics of the indexed column, if there are any. */
 static bool
-column_statistics(PlannerInfo *root, const IndexOptInfo *index, NearStatistics *statistics)
+column_statistics(PlannerInfo *root, const IndexOptInfo *index,
+				  NearStatistics *statistics)
 {
 	const TargetEntry *column = linitial_node(TargetEntry, index->indextlist);
 
 	/* An index on values that contain a signature has none. */
-	return !OidIsValid(get_opfamily_proc(index->opfamily[0], index->opcintype[0],
-										 index->opcintype[0], SIGNATURE_PROC)) &&
-		near_statistics_of(root, (Node *) column->expr, index->rel->relid, statistics);
+	return !OidIsValid(get_opfamily_proc(index->opfamily[0],
+										 index->opcintype[0],
+										 index->opcintype[0],
+										 SIGNATURE_PROC)) &&
+		near_statistics_of(root, (Node *) column->expr, index->rel->relid,
+						   statistics);
 }
 
 /* Number of keys looked up for a condition; statistics may be NULL. */
 static double
-condition_keys(PlannerInfo *root, IndexPath *path, const NearStatistics *statistics)
+condition_keys(PlannerInfo *root, IndexPath *path,
+			   const NearStatistics *statistics)
 {
 	const IndexClause *clause = linitial_node(IndexClause, path->indexclauses);
-	const RestrictInfo *condition = linitial_node(RestrictInfo, clause->indexquals);
+	const RestrictInfo *condition = linitial_node(RestrictInfo,
+												  clause->indexquals);
 	IndexCondition known;
 	double		n;
 	double		overlap;
@@ -76,34 +84,39 @@ condition_keys(PlannerInfo *root, IndexPath *path, const NearStatistics *statist
 		n = statistics->values;
 	if (n == 0)
 		return DEFAULT_KEYS;
-	overlap = measure_least_overlap(measure_commute(known.measure), (uint64) Max(n, 1),
+	overlap = measure_least_overlap(measure_commute(known.measure),
+									(uint64) Max(n, 1),
 									known.threshold);
 	return Min(Max(n - overlap, 0) + MORE_KEYS, n);
 }
 
 /* Number of keys looked up. */
 static double
-query_keys(PlannerInfo *root, IndexPath *path, const NearStatistics *statistics)
+query_keys(PlannerInfo *root, IndexPath *path,
+		   const NearStatistics *statistics)
 {
 	if (path->indexorderbys == NIL)
 		return path->indexclauses != NIL ?
 			condition_keys(root, path, statistics) : DEFAULT_KEYS;
 	if (statistics == NULL)
 		return DEFAULT_KEYS;
-	return statistics->all_keys > 0 ? statistics->all_keys : statistics->values;
+	return statistics->all_keys > 0 ? statistics->all_keys :
+		statistics->values;
 }
 
 /*
- * True if rows come in the order of all distances.  A scan orders by the first one,
- * and the executor sorts by the others, but compares nothing after a distance to null
- * (cmp_orderbyvals() in nodeIndexscan.c).  So all but the last must be to constants.
+ * True if rows come in the order of all distances.  A scan orders by the first
+ * one, and the executor sorts by the others, but compares nothing after a
+ * distance to null (cmp_orderbyvals() in nodeIndexscan.c).  So all but the
+ * last must be to constants.
  */
 static bool
 comes_in_order(const IndexPath *path)
 {
 	for (int i = 0; i + 1 < list_length(path->indexorderbys); i++)
 	{
-		const Const *operand = (const Const *) get_rightop(list_nth(path->indexorderbys, i));
+		const Const *operand =
+		(const Const *) get_rightop(list_nth(path->indexorderbys, i));
 
 		if (!IsA(operand, Const) || operand->constisnull)
 			return false;
@@ -120,7 +133,8 @@ am_cost(struct PlannerInfo *root, struct IndexPath *path,
 	List	   *quals = get_quals_from_indexclauses(path->indexclauses);
 	List	   *with_predicate = add_predicate_to_index_quals(index, quals);
 	NearStatistics known;
-	const NearStatistics *statistics = column_statistics(root, index, &known) ? &known : NULL;
+	const NearStatistics *statistics = column_statistics(root, index, &known) ?
+	&known : NULL;
 	double		keys = query_keys(root, path, statistics);
 	double		fetched = Min(keys, index->pages);
 	double		postings = statistics != NULL ? statistics->postings : 0;
@@ -130,13 +144,15 @@ am_cost(struct PlannerInfo *root, struct IndexPath *path,
 	*selectivity = clauselist_selectivity(root, with_predicate,
 										  index->rel->relid, JOIN_INNER, NULL);
 	get_tablespace_page_costs(index->reltablespace, &page_cost, &seq_page);
-	loop_count = index_loops(root, list_concat_copy(quals, path->indexorderbys),
+	loop_count = index_loops(root,
+							 list_concat_copy(quals, path->indexorderbys),
 							 loop_count);
 	fetched = index_uncached_pages(root, index, fetched, loop_count);
 	/* if most pages are read, many are adjacent */
 	page_cost -= (page_cost - seq_page) * sqrt(fetched / Max(index->pages, 1));
 	*startup = fetched * page_cost + keys * KEY_COST * cpu_operator_cost;
-	if (postings > 0 && (path->indexorderbys != NIL || path->indexclauses != NIL))
+	if (postings > 0 &&
+		(path->indexorderbys != NIL || path->indexclauses != NIL))
 		*startup += index->tuples * (ROW_COST + postings * POSTING_COST) *
 			cpu_operator_cost;
 	else if (path->indexorderbys != NIL)
@@ -184,12 +200,14 @@ exclusion_signature(List *expressions)
 	if (!IsA(call, FuncExpr) || call->args == NIL)
 		return NULL;
 	fmgr_info(call->funcid, &function);
-	return function.fn_addr == signature_query_new ? linitial(call->args) : NULL;
+	return function.fn_addr == signature_query_new ? linitial(call->args) :
+		NULL;
 }
 
 /*
- * Describe such an index to the planner as one on the signature.  The index holds all keys of the signature, so it answers the same conditions, at
- * any threshold, and gives the same order; rows are rechecked in any case.  The
+ * Describe such an index to the planner as one on the signature.  The index
+ * holds all keys of the signature, so it answers the same conditions, at any
+ * threshold, and gives the same order; rows are rechecked in any case.  The
  * operators of both types are in one family.
  */
 static IndexOptInfo *
@@ -208,7 +226,8 @@ index_on_signature(const IndexOptInfo *index, Node *signature)
 		view->indexkeys[0] = column->varattno;
 	else
 		view->indexprs = list_make1(signature);
-	view->indextlist = list_make1(makeTargetEntry((Expr *) signature, 1, NULL, false));
+	view->indextlist =
+		list_make1(makeTargetEntry((Expr *) signature, 1, NULL, false));
 	return view;
 }
 
@@ -228,7 +247,8 @@ relation_info(COMPAT_RELATION_PARAMETERS)
 		const IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
 		Node	   *signature;
 
-		if ((void *) index->amcostestimate != (void *) am_cost || index->ncolumns != 1)
+		if ((void *) index->amcostestimate != (void *) am_cost ||
+			index->ncolumns != 1)
 			continue;
 		signature = exclusion_signature(index->indexprs);
 		if (signature != NULL)

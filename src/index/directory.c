@@ -63,7 +63,8 @@ page_at(DirectoryPath *path, uint32 level, BlockNumber block)
 	if (!page_copy(path->store, block, path->owner, page))
 		return NULL;
 	if (PAGE_TAIL(page)->kind != PAGE_DIRECTORY)
-		index_corrupt(path->store->index, block, "It is no page of a directory.");
+		index_corrupt(path->store->index, block,
+					  "It is no page of a directory.");
 	path->blocks[level] = block;
 	return page;
 }
@@ -80,7 +81,8 @@ directory_find(DirectoryPath *path, uint32 key, BlockNumber *block)
 		if (page == NULL)
 			return false;
 		entry = last_entry(page, key);
-		*block = entry < 0 ? InvalidBlockNumber : entries_of(page)[entry].block;
+		*block = entry < 0 ? InvalidBlockNumber :
+			entries_of(page)[entry].block;
 		if (entry < 0)
 			break;
 	}
@@ -133,11 +135,13 @@ directory_prefetch(const DirectoryPath *path, uint32 number)
 		return;
 	page = BufferGetPage(cached->buffers[place]);
 	first = cached->entries[place].key;
-	last = place + 1 < cached->n ? cached->entries[place + 1].key : PG_UINT32_MAX;
+	last = place + 1 < cached->n ? cached->entries[place + 1].key :
+		PG_UINT32_MAX;
 	__builtin_prefetch(page);
 	__builtin_prefetch((char *) page + BLCKSZ - sizeof(PageTail));
 	/* the approximate place of the number */
-	__builtin_prefetch((char *) PageGetContents(page) + (uint64) PAGE_ROOM * (number - first) /
+	__builtin_prefetch((char *) PageGetContents(page) +
+					   (uint64) PAGE_ROOM * (number - first) /
 					   ((uint64) Max(number, last) - first + 1));
 }
 
@@ -149,7 +153,10 @@ directory_close(DirectoryPath *path)
 			pfree(path->pages[level]);
 }
 
-/* Writing: a level keeps a few entries in memory; if there are more, all go to pages. */
+/*
+ * Writing: a level keeps a few entries in memory; if there are more, all go to
+ * pages.
+ */
 
 int			directory_level_entries = LEVEL_ENTRIES;
 
@@ -183,18 +190,22 @@ add_at(ChainWriter *chain, DirectoryLevels *levels, int level,
 				 errhint("Use REINDEX.")));
 	if (before + n <= most)
 	{
-		Assert(before == 0 || levels->pages[level][before - 1].key <= pages[0].key);
-		memcpy(levels->pages[level] + before, pages, n * sizeof(DirectoryEntry));
+		Assert(before == 0 ||
+			   levels->pages[level][before - 1].key <= pages[0].key);
+		memcpy(levels->pages[level] + before, pages,
+			   n * sizeof(DirectoryEntry));
 		levels->n[level] += n;
 		return;
 	}
-	all = palloc_extended((Size) (before + n) * sizeof(DirectoryEntry), MCXT_ALLOC_HUGE);
+	all = palloc_extended((Size) (before + n) * sizeof(DirectoryEntry),
+						  MCXT_ALLOC_HUGE);
 	memcpy(all, levels->pages[level], before * sizeof(DirectoryEntry));
 	memcpy(all + before, pages, n * sizeof(DirectoryEntry));
 	n += before;
 	upper = palloc((n / ENTRIES_PER_PAGE + 1) * sizeof(DirectoryEntry));
 	for (uint32 i = 0; i < n; i += ENTRIES_PER_PAGE)
-		upper[nupper++] = put_page(chain, all + i, Min(n - i, ENTRIES_PER_PAGE));
+		upper[nupper++] = put_page(chain, all + i,
+								   Min(n - i, ENTRIES_PER_PAGE));
 	levels->n[level] = 0;
 	add_at(chain, levels, level + 1, upper, nupper, most);
 	pfree(upper);

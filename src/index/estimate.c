@@ -1,11 +1,12 @@
 /*
  * estimate.c
- *		neardup_estimate() and neardup_estimate_gin(): the size of an index, from a
- *		sample of keys.
+ *		neardup_estimate() and neardup_estimate_gin(): the size of an index,
+ *		from a sample of keys.
  *
- * The size of a list does not depend on other keys, so a sample of the keys, with all
- * of their rows, is like all keys.  A sample of the rows is not: most keys are in few
- * rows, and the size of a row depends on how many others have the same keys.
+ * The size of a list does not depend on other keys, so a sample of the keys,
+ * with all of their rows, is like all keys.  A sample of the rows is not: most
+ * keys are in few rows, and the size of a row depends on how many others have
+ * the same keys.
  */
 #include "postgres.h"
 
@@ -33,14 +34,16 @@
 #define ROW_BYTES			48
 
 /*
- * Fill of pages in GIN: of entries of one ordered batch of keys, more with each further
- * batch, up to random order; and of posting trees.
+ * Fill of pages in GIN: of entries of one ordered batch of keys, more with
+ * each further batch, up to random order; and of posting trees.
  */
 #define GIN_FILL_ORDERED	0.5
 #define GIN_FILL_RANDOM		0.71
 #define GIN_TREE_FILL		0.75
 
-/* Memory of a key, and of a row in it, while GIN builds; arrays double in size */
+/*
+ * Memory of a key, and of a row in it, while GIN builds; arrays double in size
+ */
 #define GIN_KEY_MEMORY		112
 #define GIN_ROW_MEMORY		(1.5 * sizeof(ItemPointerData))
 
@@ -97,7 +100,8 @@ add_posting(Estimate *estimate, uint32 key)
 {
 	if (!is_in_sample(estimate, key))
 		return;
-	estimate->sample = growing_reserve(estimate->sample, &estimate->sample_size,
+	estimate->sample = growing_reserve(estimate->sample,
+									   &estimate->sample_size,
 									   estimate->n + 1, sizeof(uint64));
 	estimate->sample[estimate->n++] = (uint64) key << 32 | estimate->nrows;
 	if (estimate->n == MAX_SAMPLE)
@@ -110,7 +114,8 @@ gin_keys(const Estimate *estimate, const Signature *sig, const uint32 **keys)
 {
 	uint64		n;
 	const uint64 *elements = gin_row_elements(sig, &estimate->options, &n);
-	uint32	   *result = palloc_extended(Max(n, 1) * sizeof(uint32), MCXT_ALLOC_HUGE);
+	uint32	   *result = palloc_extended(Max(n, 1) * sizeof(uint32),
+										 MCXT_ALLOC_HUGE);
 
 	for (uint64 i = 0; i < n; i++)
 		result[i] = elements[i] >> 32;
@@ -142,8 +147,10 @@ add_row(Estimate *estimate, const Signature *sig)
 	}
 	if (!estimate->gin)
 	{
-		estimate->orders = growing_reserve(estimate->orders, &estimate->orders_size,
-										   (size_t) estimate->nrows + 1, sizeof(uint64));
+		estimate->orders = growing_reserve(estimate->orders,
+										   &estimate->orders_size,
+										   (size_t) estimate->nrows + 1,
+										   sizeof(uint64));
 		estimate->orders[estimate->nrows] = row.order;
 	}
 	estimate->width += ROW_BYTES + (sig == NULL ? 0 : VARSIZE(sig));
@@ -160,7 +167,8 @@ create_estimate(FunctionCallInfo fcinfo)
 	double		threshold;
 
 	estimate->context = context;
-	estimate->row = AllocSetContextCreate(context, "neardup row", ALLOCSET_DEFAULT_SIZES);
+	estimate->row = AllocSetContextCreate(context, "neardup row",
+										  ALLOCSET_DEFAULT_SIZES);
 	if (PG_NARGS() == 2)
 		return estimate;
 	threshold = PG_ARGISNULL(2) ? -1 :
@@ -200,7 +208,8 @@ list_length_at(const Estimate *estimate, size_t i)
 	size_t		n = 1;
 
 	while (i + n < estimate->n &&
-		   POSTING_KEY(estimate->sample[i + n]) == POSTING_KEY(estimate->sample[i]))
+		   POSTING_KEY(estimate->sample[i + n]) ==
+		   POSTING_KEY(estimate->sample[i]))
 		n++;
 	return n;
 }
@@ -212,8 +221,10 @@ static void
 number_rows(Estimate *estimate)
 {
 	uint32		n = estimate->nrows;
-	RowOrder   *order = palloc_extended(Max(n, 1) * sizeof(RowOrder), MCXT_ALLOC_HUGE);
-	uint32	   *numbers = palloc_extended(Max(n, 1) * sizeof(uint32), MCXT_ALLOC_HUGE);
+	RowOrder   *order = palloc_extended(Max(n, 1) * sizeof(RowOrder),
+										MCXT_ALLOC_HUGE);
+	uint32	   *numbers = palloc_extended(Max(n, 1) * sizeof(uint32),
+										  MCXT_ALLOC_HUGE);
 
 	for (uint32 i = 0; i < n; i++)
 		order[i] = (RowOrder)
@@ -224,7 +235,8 @@ number_rows(Estimate *estimate)
 	for (uint32 i = 0; i < n; i++)
 		numbers[order[i].row] = i;
 	for (size_t i = 0; i < estimate->n; i++)
-		estimate->sample[i] = (estimate->sample[i] & ~UINT64CONST(0xffffffff)) |
+		estimate->sample[i] =
+			(estimate->sample[i] & ~UINT64CONST(0xffffffff)) |
 			numbers[POSTING_ROW(estimate->sample[i])];
 	pfree(numbers);
 	pfree(order);
@@ -291,7 +303,8 @@ index_pages(Estimate *estimate)
 		 * differences
 		 */
 		bytes += list_bytes(estimate->sample + i, n) +
-			(number_bytes((key - last) >> estimate->shift) * (RESTART_EVERY - 1) +
+			(number_bytes((key - last) >> estimate->shift) * (RESTART_EVERY -
+															  1) +
 			 (double) sizeof(Restart)) / RESTART_EVERY;
 		last = key;
 	}
@@ -313,7 +326,8 @@ gin_fill(double memory)
 
 /* Bytes of an entry, and of its posting tree in *tree; see gin_private.h. */
 static double
-entry_bytes(const uint64 *postings, size_t n, double rows_per_page, double *tree)
+entry_bytes(const uint64 *postings, size_t n, double rows_per_page,
+			double *tree)
 {
 	uint64		before = 0;
 	Size		bytes = offsetof(GinPostingList, bytes);
@@ -323,7 +337,8 @@ entry_bytes(const uint64 *postings, size_t n, double rows_per_page, double *tree
 	{
 		uint32		row = POSTING_ROW(postings[i]);
 		uint64		block = (uint64) (row / rows_per_page);
-		uint64		tid = block << 11 | (row - (uint64) (block * rows_per_page) + 1);
+		uint64		tid = block << 11 |
+		(row - (uint64) (block * rows_per_page) + 1);
 
 		CHECK_EVERY(i);
 		if (i > 0)
@@ -340,7 +355,9 @@ static double
 gin_pages(Estimate *estimate)
 {
 	double		times = ldexp(1, estimate->shift);
-	double		rows_per_page = Max(1, (double) BLCKSZ * estimate->nrows / estimate->width);
+	double		rows_per_page = Max(1,
+									(double) BLCKSZ * estimate->nrows /
+									estimate->width);
 	double		entries = 0;
 	double		trees = 0;
 	double		keys = 0;
@@ -359,8 +376,8 @@ gin_pages(Estimate *estimate)
 }
 
 /*
- * Bytes of the index.  The result is kept, as a hash table that is rescanned calls this
- * again, with a changed sample.
+ * Bytes of the index.  The result is kept, as a hash table that is rescanned
+ * calls this again, with a changed sample.
  */
 Datum
 neardup_estimate_final(PG_FUNCTION_ARGS)
@@ -371,6 +388,7 @@ neardup_estimate_final(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	estimate = (Estimate *) PG_GETARG_POINTER(0);
 	if (estimate->pages == 0)
-		estimate->pages = estimate->gin ? gin_pages(estimate) : index_pages(estimate);
+		estimate->pages = estimate->gin ? gin_pages(estimate) :
+			index_pages(estimate);
 	PG_RETURN_INT64((int64) (estimate->pages * BLCKSZ));
 }

@@ -11,7 +11,10 @@
 /* Number of cached words prefetched */
 #define WORDS_AHEAD			16
 
-/* After MIN_TRIED keys, pages are read only if one key in MIN_SHARE was dropped. */
+/*
+ * After MIN_TRIED keys, pages are read only if one key in MIN_SHARE was
+ * dropped.
+ */
 #define MIN_TRIED			16
 #define MIN_SHARE			4
 
@@ -50,13 +53,15 @@ load_page(FilterPage *filter, uint32 word)
 	filter->first = word - word % FILTER_WORDS_PER_PAGE;
 	filter->end = filter->first + page_contents_size(page) / sizeof(uint64);
 	if (PAGE_TAIL(page)->kind != PAGE_FILTER || word >= filter->end)
-		index_corrupt(filter->path.store->index, BufferGetBlockNumber(filter->buffer),
+		index_corrupt(filter->path.store->index,
+					  BufferGetBlockNumber(filter->buffer),
 					  "It is no page of a filter.");
 	return true;
 }
 
 static inline void
-prefetch_word(const SegmentInfo *segment, const CachedSegment *cached, uint32 key)
+prefetch_word(const SegmentInfo *segment, const CachedSegment *cached,
+			  uint32 key)
 {
 	uint32		word = filter_word(key, segment->filter_words);
 
@@ -111,7 +116,8 @@ drop_missing(PageStore *store, const SegmentInfo *segment,
 static void
 move_long_last(const CachedSegment *cached, uint32 *keys, uint32 n)
 {
-	uint32	   *last = palloc_extended(Max(n, 1) * sizeof(uint32), MCXT_ALLOC_HUGE);
+	uint32	   *last = palloc_extended(Max(n, 1) * sizeof(uint32),
+									   MCXT_ALLOC_HUGE);
 	uint32		nlast = 0;
 	uint32		nfirst = 0;
 
@@ -119,7 +125,8 @@ move_long_last(const CachedSegment *cached, uint32 *keys, uint32 n)
 	{
 		uint32		key = keys[i];
 		uint64		bits = filter_long_bits(key);
-		bool		is_long = (cached->words[filter_word(key, cached->nwords)] & bits) == bits;
+		bool		is_long =
+		(cached->words[filter_word(key, cached->nwords)] & bits) == bits;
 
 		last[nlast] = key;
 		keys[nfirst] = key;
@@ -131,7 +138,8 @@ move_long_last(const CachedSegment *cached, uint32 *keys, uint32 n)
 }
 
 bool
-filter_keys(PageStore *store, const SegmentInfo *segment, CachedSegment *cached,
+filter_keys(PageStore *store, const SegmentInfo *segment,
+			CachedSegment *cached,
 			uint32 *keys, uint32 *nkeys, uint32 enough)
 {
 	FilterPage	page = {.buffer = InvalidBuffer};
@@ -139,7 +147,8 @@ filter_keys(PageStore *store, const SegmentInfo *segment, CachedSegment *cached,
 
 	if (segment->filter_words == 0)
 		return true;
-	directory_open(&page.path, store, segment->owner, segment->filter, &cached->filter);
+	directory_open(&page.path, store, segment->owner, segment->filter,
+				   &cached->filter);
 	there = drop_missing(store, segment, cached, &page, keys, nkeys, enough);
 	release_page(&page);
 	directory_close(&page.path);

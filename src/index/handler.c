@@ -44,7 +44,8 @@ index_open_neardup(Oid indexid)
 	if (!index->rd_index->indisready)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("index \"%s\" is not ready", RelationGetRelationName(index)),
+				 errmsg("index \"%s\" is not ready",
+						RelationGetRelationName(index)),
 				 errdetail("It is being created, or its creation failed."),
 				 errhint("Use REINDEX, or drop it.")));
 	return index;
@@ -54,7 +55,8 @@ Signature *
 indexed_signature(Relation index, Datum value)
 {
 	if (OidIsValid(index_getprocid(index, 1, SIGNATURE_PROC)))
-		value = FunctionCall1(index_getprocinfo(index, 1, SIGNATURE_PROC), value);
+		value = FunctionCall1(index_getprocinfo(index, 1, SIGNATURE_PROC),
+							  value);
 	return DatumGetSignature(value);
 }
 
@@ -66,7 +68,8 @@ am_options(Datum given, bool validate)
 
 	if (kind == 0)
 		kind = add_reloption_kind();
-	return (bytea *) build_reloptions(given, validate, kind, sizeof(StdRdOptions), NULL, 0);
+	return (bytea *) build_reloptions(given, validate, kind,
+									  sizeof(StdRdOptions), NULL, 0);
 }
 
 /* True if the operator and the purpose of a member fit its strategy. */
@@ -96,7 +99,8 @@ am_validate(Oid opclass)
 
 	for (int i = 0; i < members->n_members; i++)
 	{
-		Form_pg_amop member = (Form_pg_amop) GETSTRUCT(&members->members[i]->tuple);
+		Form_pg_amop member =
+		(Form_pg_amop) GETSTRUCT(&members->members[i]->tuple);
 
 		if (operator_is_valid(member))
 			continue;

@@ -1,6 +1,7 @@
 /*
  * index_search.c
- *		A search in an index of access method neardup: pending rows, then segments.
+ *		A search in an index of access method neardup: pending rows, then
+ *		segments.
  */
 #include "postgres.h"
 
@@ -29,7 +30,8 @@ count_bits(uint64 a, uint64 b)
 	a -= a >> 1 & UINT64CONST(0x5555555555555555);
 	b -= b >> 1 & UINT64CONST(0x5555555555555555);
 	a = (a & twos) + (a >> 2 & twos) + (b & twos) + (b >> 2 & twos);
-	return (((a & fours) + (a >> 4 & fours)) * UINT64CONST(0x0101010101010101)) >> 56;
+	return (((a & fours) +
+			 (a >> 4 & fours)) * UINT64CONST(0x0101010101010101)) >> 56;
 }
 
 /* The greatest overlap of a pending row with the query, by their bitmaps. */
@@ -75,13 +77,16 @@ search_row(IndexSearch *search, Page page, const PendingHead *head)
 
 	if (candidate_without_bound(search, &tid, head->spec))
 		return;
-	overlap = keys_overlap(query->keys, query->shares, query->nkeys, row->keys, row->nkeys);
-	candidate_row(search, &tid, head->size, row->order, overlap + search->slack);
+	overlap = keys_overlap(query->keys, query->shares, query->nkeys, row->keys,
+						   row->nkeys);
+	candidate_row(search, &tid, head->size, row->order,
+				  overlap + search->slack);
 }
 
 /* Lock the pending page of a place; false if the page has been reused. */
 static bool
-lock_pending(IndexSearch *search, const IndexMeta *meta, uint64 place, Buffer *buffer)
+lock_pending(IndexSearch *search, const IndexMeta *meta, uint64 place,
+			 Buffer *buffer)
 {
 	uint32		slot = place % MAX_PENDING_PAGES;
 
@@ -94,9 +99,13 @@ lock_pending(IndexSearch *search, const IndexMeta *meta, uint64 place, Buffer *b
 	return false;
 }
 
-/* Search some of the cached rows, whose pages are read only for those that are likely. */
+/*
+ * Search some of the cached rows, whose pages are read only for those that are
+ * likely.
+ */
 static bool
-search_cached_rows(IndexSearch *search, const IndexMeta *meta, size_t begin, uint64 *place)
+search_cached_rows(IndexSearch *search, const IndexMeta *meta, size_t begin,
+				   uint64 *place)
 {
 	const CachedRow *rows = search->cache->rows;
 	size_t		end = Min(begin + ROWS_BY_SIZE, search->cache->nrows);
@@ -206,15 +215,16 @@ pages_read(void)
 }
 
 /*
- * Raise INDEX_CORRUPTED if nothing was merged or reused since the metapage was read:
- * then only damage explains a page with an unexpected owner.
+ * Raise INDEX_CORRUPTED if nothing was merged or reused since the metapage was
+ * read:  then only damage explains a page with an unexpected owner.
  */
 static void
 require_change(Relation index, const IndexMeta *before)
 {
 	IndexMeta  *now = meta_read(index);
 
-	if (now->next_owner == before->next_owner && now->nsegments == before->nsegments &&
+	if (now->next_owner == before->next_owner &&
+		now->nsegments == before->nsegments &&
 		now->pending_kept == before->pending_kept)
 		index_corrupt(index, META_BLOCK,
 					  "A page that it names belongs to something else.");
@@ -222,7 +232,8 @@ require_change(Relation index, const IndexMeta *before)
 }
 
 bool
-index_search(Relation index, const IndexQuery *query, SearchCallback callback, void *state)
+index_search(Relation index, const IndexQuery *query, SearchCallback callback,
+			 void *state)
 {
 	IndexMeta  *meta = palloc(sizeof(IndexMeta));
 	IndexSearch search = {
@@ -239,7 +250,8 @@ index_search(Relation index, const IndexQuery *query, SearchCallback callback, v
 	pause_at(PAUSE_SEARCH);
 	begin(&search);
 	search.cache = segment_cache(index, meta);
-	search.keys = palloc_extended(Max(query->nkeys, 1) * sizeof(uint32), MCXT_ALLOC_HUGE);
+	search.keys = palloc_extended(Max(query->nkeys, 1) * sizeof(uint32),
+								  MCXT_ALLOC_HUGE);
 	complete = search_pending(&search, meta);
 	for (uint32 i = 0; i < meta->nsegments && complete; i++)
 		complete = search_segment(&search, &meta->segments[i]);

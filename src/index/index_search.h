@@ -32,15 +32,16 @@ typedef struct IndexQuery
 } IndexQuery;
 
 /*
- * Called for each candidate, with a distance that is not above the true one: 0 if
- * none is wanted, -1 if nothing is known, infinite for a row without a distance.
- * Returns the greatest distance that is still of interest.
+ * Called for each candidate, with a distance that is not above the true one: 0
+ * if none is wanted, -1 if nothing is known, infinite for a row without a
+ * distance.  Returns the greatest distance that is still of interest.
  */
-typedef double (*SearchCallback) (void *state, ItemPointer tid, double distance);
+typedef double (*SearchCallback) (void *state, ItemPointer tid,
+								  double distance);
 
 /*
- * Search the index once.  False if a segment was merged away meanwhile: rows may be
- * missing, and the search has to be repeated.
+ * Search the index once.  False if a segment was merged away meanwhile: rows
+ * may be missing, and the search has to be repeated.
  */
 extern bool index_search(Relation index, const IndexQuery *query,
 						 SearchCallback callback, void *state);
@@ -136,15 +137,15 @@ overlaps_unread(const Overlaps *overlaps)
 }
 
 /*
- * Look up keys, and read their short lists, until at most `unread` keys are left, or
- * all have been looked up.  False if the segment is gone.
+ * Look up keys, and read their short lists, until at most `unread` keys are
+ * left, or all have been looked up.  False if the segment is gone.
  */
 extern bool overlaps_look_up(Overlaps *overlaps, uint32 unread);
 
 /*
- * Read long lists, the shortest first, until at most `unread` are left, and up to
- * `most` bytes of these.  All keys have been looked up.  False if the segment
- * is gone.
+ * Read long lists, the shortest first, until at most `unread` are left, and up
+ * to `most` bytes of these.  All keys have been looked up.  False if the
+ * segment is gone.
  */
 extern bool overlaps_read_late(Overlaps *overlaps, uint32 unread, uint64 most);
 
@@ -170,21 +171,32 @@ typedef struct RowTraits
 	const uint64 *value;		/* of a sketch that is one, if it is known */
 } RowTraits;
 
-/* Upper bound of a measure of a row with at most that overlap with the query. */
+/*
+ * Upper bound of a measure of a row with at most that overlap with the query.
+ */
 extern double bounds_value(const IndexQuery *query, Measure measure,
 						   const RowTraits *row, uint64 overlap);
 
 /* The same for a row of the best size, a subset of the query. */
-extern double bounds_best(const IndexQuery *query, Measure measure, uint64 overlap);
+extern double bounds_best(const IndexQuery *query, Measure measure,
+						  uint64 overlap);
 
-/* The least overlap of a sketch that is wanted, or one more than it has places. */
+/*
+ * The least overlap of a sketch that is wanted, or one more than it has
+ * places.
+ */
 extern uint64 bounds_sketch_overlap(const IndexQuery *query);
 
-/* Call the callback for a row of the query's spec with at most that overlap. */
+/*
+ * Call the callback for a row of the query's spec with at most that overlap.
+ */
 extern void candidate_row(IndexSearch *search, ItemPointer tid, uint32 size,
 						  uint64 order, uint64 overlap);
 
-/* Call the callback for a row that the overlap does not bound; false for other rows. */
+/*
+ * Call the callback for a row that the overlap does not bound; false for other
+ * rows.
+ */
 extern bool candidate_without_bound(IndexSearch *search, ItemPointer tid,
 									uint16 spec);
 
@@ -198,7 +210,8 @@ search_wants(const IndexSearch *search, uint64 overlap)
 	const IndexQuery *query = search->query;
 
 	if (query->filter && (overlap < search->least || (query->shares != NULL &&
-													  bounds_best(query, query->measure, overlap) < query->threshold)))
+													  bounds_best(query,
+																  query->measure, overlap) < query->threshold)))
 		return false;
 	return !query->nearest ||
 		1 - bounds_best(query, query->order, overlap) <= search->limit;

@@ -42,7 +42,9 @@ put_segment(ReturnSetInfo *result, const SegmentInfo *segment)
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
-/* The pending rows, as a segment without a number; its keys are not counted. */
+/*
+ * The pending rows, as a segment without a number; its keys are not counted.
+ */
 static SegmentInfo
 count_pending(Relation index, const IndexMeta *meta)
 {
@@ -50,7 +52,8 @@ count_pending(Relation index, const IndexMeta *meta)
 	SegmentInfo pending = {0};
 	char	   *page = palloc(BLCKSZ);
 
-	for (uint64 place = meta->pending_first; place < meta->pending_end; place++)
+	for (uint64 place = meta->pending_first; place < meta->pending_end;
+		 place++)
 	{
 		if (!page_copy(&store, meta->pending[place % MAX_PENDING_PAGES],
 					   PENDING_OWNER(place), page))
@@ -60,7 +63,8 @@ count_pending(Relation index, const IndexMeta *meta)
 		{
 			pending.nrows++;
 			pending.npostings += pending_row(index, (Page) page,
-											 pending_head((Page) page, i))->nkeys;
+											 pending_head((Page) page,
+														  i))->nkeys;
 		}
 	}
 	pfree(page);
@@ -88,7 +92,8 @@ neardup_index_segments(PG_FUNCTION_ARGS)
 /* Merges */
 
 static void
-put_merge(ReturnSetInfo *result, const IndexMeta *meta, int number, const MergeState *state)
+put_merge(ReturnSetInfo *result, const IndexMeta *meta, int number,
+		  const MergeState *state)
 {
 	static const char *const phases[] = {"rows", "lists", "finish", "release"};
 	SegmentInfo *segments = palloc(MAX_SEGMENTS * sizeof(SegmentInfo));
@@ -109,9 +114,13 @@ put_merge(ReturnSetInfo *result, const IndexMeta *meta, int number, const MergeS
 		postings += segments[i].npostings;
 	}
 	values[0] = Int64GetDatum((int64) output->owner);
-	values[1] = PointerGetDatum(construct_array(numbers, n, INT8OID, sizeof(int64),
-												FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
-	values[2] = CStringGetTextDatum(phases[Min(Max(state->phase, 1), lengthof(phases)) - 1]);
+	values[1] =
+		PointerGetDatum(construct_array(numbers, n, INT8OID, sizeof(int64),
+										FLOAT8PASSBYVAL,
+										TYPALIGN_DOUBLE));
+	values[2] =
+		CStringGetTextDatum(phases[Min(Max(state->phase, 1),
+									   lengthof(phases)) - 1]);
 	values[3] = Int64GetDatum(output->nrows);
 	values[4] = Int64GetDatum(output->nkeys);
 	values[5] = Int64GetDatum((int64) output->npostings);
@@ -210,7 +219,8 @@ neardup_index_counters(PG_FUNCTION_ARGS)
 		bool		nulls[lengthof(values)] = {false};
 
 		if (counters->scans > 0)
-			tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+			tuplestore_putvalues(result->setResult, result->setDesc, values,
+								 nulls);
 		if (reset)
 			*counters = (SearchCounters)
 		{

@@ -3,11 +3,11 @@
  *		Merging segments into one, at once or in steps.
  *
  * Rows keep the order that they have in each segment, which is that of
- * IndexedRow.order in all.  So the new number of a row rises with the old one, and
- * the lists of a key need only be renumbered and merged.
+ * IndexedRow.order in all.  So the new number of a row rises with the old one,
+ * and the lists of a key need only be renumbered and merged.
  *
- * In steps, the row map has the input of each row, in the order of rows.  It determines
- * the new numbers in all steps: rows deleted meanwhile keep theirs.
+ * In steps, the row map has the input of each row, in the order of rows.  It
+ * determines the new numbers in all steps: rows deleted meanwhile keep theirs.
  */
 #include "postgres.h"
 
@@ -22,7 +22,10 @@
 /* Cost of copying a row, in postings */
 #define POSTINGS_PER_ROW	8
 
-/* Keys are counted in a share of each part of their range, unless they are few. */
+/*
+ * Keys are counted in a share of each part of their range, unless they are
+ * few.
+ */
 #define COUNTED_PARTS		4
 #define COUNTED_SHARE		32
 #define MIN_COUNTED			4096
@@ -55,13 +58,16 @@ typedef struct Numbers
 static void
 load_row(MergeInput *input)
 {
-	while (input->place >= input->on_page && input->row < input->segment->nrows)
+	while (input->place >= input->on_page &&
+		   input->row < input->segment->nrows)
 	{
 		if (!BlockNumberIsValid(chain_find(input->store, input->next,
 										   input->segment->owner, PAGE_FORWARD,
 										   input->page)))
-			index_corrupt(input->store->index, input->segment->first, "Rows are missing.");
-		input->on_page = page_contents_size(input->page) / sizeof(ForwardEntry);
+			index_corrupt(input->store->index, input->segment->first,
+						  "Rows are missing.");
+		input->on_page = page_contents_size(input->page) /
+			sizeof(ForwardEntry);
 		input->next = PAGE_TAIL(input->page)->next;
 		input->place = 0;
 	}
@@ -158,8 +164,9 @@ to_runs(const Numbers *numbers, Runs *runs)
 }
 
 /*
- * The inputs that have lists left, as a heap: the one with the least key is the
- * first.  An element is the key and, in the lower half, the number of the input.
+ * The inputs that have lists left, as a heap: the one with the least key is
+ * the first.  An element is the key and, in the lower half, the number of the
+ * input.
  */
 typedef struct KeyHeap
 {
@@ -204,8 +211,8 @@ heap_is_single(const KeyHeap *heap)
 }
 
 /*
- * Go on to the next list of the first input, and prefetch its row's new number, which
- * may be anywhere.
+ * Go on to the next list of the first input, and prefetch its row's new
+ * number, which may be anywhere.
  */
 static inline void
 heap_next(KeyHeap *heap)
@@ -255,9 +262,11 @@ pass_key(const KeyHeap *heap, MergedLists *merged)
 
 	if (key < merged->least)
 	{
-		const ListStream *lists = &heap->inputs[(uint32) heap->elements[0]].lists;
+		const ListStream *lists =
+		&heap->inputs[(uint32) heap->elements[0]].lists;
 
-		index_corrupt(lists->store->index, lists->block, "Keys are out of order.");
+		index_corrupt(lists->store->index, lists->block,
+					  "Keys are out of order.");
 	}
 	merged->least = (uint64) key + 1;
 }
@@ -303,8 +312,8 @@ merge_key(KeyHeap *heap, MergedLists *merged)
 }
 
 /*
- * Merge lists, about that many postings, until a page of the filter begins.  Returns
- * the first key that is left, or MERGE_NO_KEY.
+ * Merge lists, about that many postings, until a page of the filter begins.
+ * Returns the first key that is left, or MERGE_NO_KEY.
  */
 static uint64
 merge_lists(MergeInput *inputs, uint32 n, SegmentWriter *writer, uint64 most)
@@ -314,7 +323,8 @@ merge_lists(MergeInput *inputs, uint32 n, SegmentWriter *writer, uint64 most)
 
 	heap_open(&heap, inputs, n);
 	while (heap.n > 0 && (merged.work < most ||
-						  !segment_begins_filter_page(writer, heap_key(heap.elements[0]))))
+						  !segment_begins_filter_page(writer,
+													  heap_key(heap.elements[0]))))
 	{
 		pass_key(&heap, &merged);
 		if (heap_is_single(&heap) &&
@@ -407,7 +417,8 @@ merge_new_numbers(PageStore *store, const SegmentInfo *segments,
 		page_require(store, block, owner, page.data);
 		if (PAGE_TAIL(page.data)->kind != PAGE_ROW_MAP ||
 			page_contents_size(page.data) < n)
-			index_corrupt(store->index, block, "A page of a merge is missing.");
+			index_corrupt(store->index, block,
+						  "A page of a merge is missing.");
 		for (uint32 i = 0; i < n; i++)
 		{
 			uint32		from = inputs[i] & ~ROW_MAP_DROPPED;
@@ -457,7 +468,8 @@ open_rows(MergeInput *input, uint32 row)
 		return;
 	if (row > 0)
 	{
-		directory_open(&path, input->store, segment->owner, segment->forward, NULL);
+		directory_open(&path, input->store, segment->owner, segment->forward,
+					   NULL);
 		if (!directory_find(&path, row, &input->next))
 			index_corrupt(input->store->index, META_BLOCK,
 						  "A page of a directory is missing.");
@@ -468,7 +480,9 @@ open_rows(MergeInput *input, uint32 row)
 	load_row(input);
 }
 
-/* Copy rows, at least that many, until a page is full.  True if none is left. */
+/*
+ * Copy rows, at least that many, until a page is full.  True if none is left.
+ */
 static bool
 copy_rows(MergeInput *inputs, uint32 n, SegmentWriter *writer,
 		  RowMapWriter *map, uint64 most)
@@ -485,7 +499,8 @@ copy_rows(MergeInput *inputs, uint32 n, SegmentWriter *writer,
 		if (done >= most && segment_rows_fill_page(writer))
 			return false;
 		if (map != NULL)
-			row_map_put(map, (input - inputs) | (dropped ? ROW_MAP_DROPPED : 0));
+			row_map_put(map,
+						(input - inputs) | (dropped ? ROW_MAP_DROPPED : 0));
 		else
 			input->numbers[input->row] = dropped ? MERGE_DROPPED : nrows++;
 		if (!dropped)
@@ -497,7 +512,10 @@ copy_rows(MergeInput *inputs, uint32 n, SegmentWriter *writer,
 
 /* The size of the filter: inputs have many keys in common. */
 
-/* Count the distinct keys in a part of the range, and those of all inputs in `all`. */
+/*
+ * Count the distinct keys in a part of the range, and those of all inputs in
+ * `all`.
+ */
 static void
 count_part(MergeInput *inputs, uint32 n, uint64 begin, uint64 end,
 		   uint64 *keys, uint64 *all)
@@ -505,7 +523,8 @@ count_part(MergeInput *inputs, uint32 n, uint64 begin, uint64 end,
 	KeyHeap		heap;
 
 	for (uint32 i = 0; i < n; i++)
-		lists_open(&inputs[i].lists, inputs[i].store, inputs[i].segment, begin);
+		lists_open(&inputs[i].lists, inputs[i].store, inputs[i].segment,
+				   begin);
 	heap_open(&heap, inputs, n);
 	while (heap.n > 0 && heap_key(heap.elements[0]) < end)
 	{
@@ -519,7 +538,10 @@ count_part(MergeInput *inputs, uint32 n, uint64 begin, uint64 end,
 		lists_close(&inputs[i].lists);
 }
 
-/* Estimate the number of distinct keys from a share of each part of their range. */
+/*
+ * Estimate the number of distinct keys from a share of each part of their
+ * range.
+ */
 static uint64
 count_keys(MergeInput *inputs, uint32 n)
 {
@@ -531,7 +553,8 @@ count_keys(MergeInput *inputs, uint32 n)
 	for (uint32 i = 0; i < n; i++)
 		sum += inputs[i].segment->nkeys;
 	for (uint64 i = 0; i < COUNTED_PARTS && sum >= MIN_COUNTED; i++)
-		count_part(inputs, n, i * part, i * part + part / COUNTED_SHARE, &keys, &all);
+		count_part(inputs, n, i * part, i * part + part / COUNTED_SHARE, &keys,
+				   &all);
 	return all == 0 ? sum : (double) sum * keys / all;
 }
 
@@ -545,7 +568,8 @@ segments_merge(PageStore *from, const SegmentInfo *segments, uint32 n,
 												  "neardup merge",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	MergeInput *inputs = create_inputs(from, segments, n, alloc_numbers(segments, n));
+	MergeInput *inputs = create_inputs(from, segments, n,
+									   alloc_numbers(segments, n));
 	WriterState *state = palloc(sizeof(WriterState));
 	SegmentWriter *writer;
 	SegmentInfo info;

@@ -2,9 +2,9 @@
  * overlap.c
  *		The number of a query's keys that each row of a segment has.
  *
- * Lists are runs of rows.  Of few runs, beginnings and ends are sorted, and one walk
- * through both counts the runs of each row.  Of many, or if keys have shares, an array
- * of differences bounds memory by the number of rows.
+ * Lists are runs of rows.  Of few runs, beginnings and ends are sorted, and
+ * one walk through both counts the runs of each row.  Of many, or if keys have
+ * shares, an array of differences bounds memory by the number of rows.
  */
 #include "postgres.h"
 
@@ -32,7 +32,10 @@ damaged(Overlaps *overlaps, BlockNumber block)
 	index_corrupt(overlaps->store.index, block, "A list cannot be read.");
 }
 
-/* Skip an entry, from its head on; NULL if it is damaged.  Look-ups spend most time here. */
+/*
+ * Skip an entry, from its head on; NULL if it is damaged.  Look-ups spend most
+ * time here.
+ */
 static inline const uint8 *
 skip_list(const uint8 *at, const uint8 *end)
 {
@@ -52,8 +55,9 @@ skip_list(const uint8 *at, const uint8 *end)
 }
 
 /*
- * Number of restarts with no greater key.  They stand before `end`, the first one last.
- * Keys are spread evenly, so the search begins where the key would be then.
+ * Number of restarts with no greater key.  They stand before `end`, the first
+ * one last.  Keys are spread evenly, so the search begins where the key would
+ * be then.
  */
 static inline int
 restarts_before(const Restart *end, int n, uint32 key)
@@ -117,7 +121,8 @@ make_dense(Overlaps *overlaps)
 {
 	if (overlaps->change == NULL)
 		overlaps->change =
-			palloc_extended(((Size) overlaps->segment->nrows + 1) * sizeof(uint32),
+			palloc_extended(((Size) overlaps->segment->nrows +
+							 1) * sizeof(uint32),
 							MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 }
 
@@ -260,7 +265,8 @@ overlaps_read_late(Overlaps *overlaps, uint32 unread, uint64 most)
 			return false;
 	}
 	overlaps->nlate -= i;
-	memmove(overlaps->late, overlaps->late + i, overlaps->nlate * sizeof(LongList));
+	memmove(overlaps->late, overlaps->late + i,
+			overlaps->nlate * sizeof(LongList));
 	return true;
 }
 
@@ -269,18 +275,22 @@ overlaps_look_up(Overlaps *overlaps, uint32 unread)
 {
 	uint32		ahead = overlaps->next;
 
-	while (overlaps->next < overlaps->nkeys && overlaps_unread(overlaps) > unread)
+	while (overlaps->next < overlaps->nkeys &&
+		   overlaps_unread(overlaps) > unread)
 	{
 		uint32		i = overlaps->next++;
 
-		Assert(i == 0 || overlaps->shares == NULL || overlaps->keys[i] > overlaps->keys[i - 1]);
+		Assert(i == 0 || overlaps->shares == NULL ||
+			   overlaps->keys[i] > overlaps->keys[i - 1]);
 
 		/*
 		 * not of more keys than are looked up: the processor waits for all of
 		 * them
 		 */
 		if (i == ahead)
-			for (; ahead < i + Min(overlaps_unread(overlaps) + 1 - unread, KEYS_AHEAD) &&
+			for (;
+				 ahead < i +
+				 Min(overlaps_unread(overlaps) + 1 - unread, KEYS_AHEAD) &&
 				 ahead < overlaps->nkeys; ahead++)
 				directory_prefetch(&overlaps->path, overlaps->keys[ahead]);
 		if (!look_up(overlaps, overlaps->keys[i],
@@ -337,7 +347,9 @@ add_stretch(Stretches *stretches, uint32 first, uint32 end, uint32 count)
 
 	if (first == end || (count == 0 && !stretches->all))
 		return;
-	Assert(first < end && (stretches->n == 0 || stretches->list[stretches->n - 1].end <= first));
+	Assert(first < end &&
+		   (stretches->n == 0 ||
+			stretches->list[stretches->n - 1].end <= first));
 	if (unlikely(stretches->n == stretches->size))
 		stretches->list = growing_reserve(stretches->list, &stretches->size,
 										  stretches->n + 1, sizeof(Stretch));
@@ -357,7 +369,8 @@ sweep_sparse(Runs *runs, uint32 nrows, Stretches *stretches)
 	uint32	   *space;
 
 	/* apart: only the numbers of runs begun and ended matter */
-	space = palloc_extended((2 * runs->n + 2) * sizeof(uint32), MCXT_ALLOC_HUGE);
+	space = palloc_extended((2 * runs->n + 2) * sizeof(uint32),
+							MCXT_ALLOC_HUGE);
 	sort_rising(runs->first, runs->n, space);
 	sort_rising(runs->end, runs->n, space);
 	pfree(space);

@@ -3,9 +3,9 @@
  *		Pages of an index of access method neardup: reading, allocating and
  *		writing them.
  *
- * Only the holder of the merge lock takes blocks from the free space map, and uses one
- * only if nothing in the metapage owns it.  So the map may be wrong, as after a crash,
- * and pages of an aborted merge are free.
+ * Only the holder of the merge lock takes blocks from the free space map, and
+ * uses one only if nothing in the metapage owns it.  So the map may be wrong,
+ * as after a crash, and pages of an aborted merge are free.
  */
 #include "postgres.h"
 
@@ -23,7 +23,8 @@ index_corrupt(Relation index, BlockNumber block, const char *rule)
 	ereport(ERROR,
 			(errcode(ERRCODE_INDEX_CORRUPTED),
 			 errmsg("index \"%s\" is damaged at block %u",
-					index != NULL ? RelationGetRelationName(index) : "(being built)",
+					index != NULL ? RelationGetRelationName(index) :
+					"(being built)",
 					block),
 			 errdetail("%s", rule),
 			 errhint("Use REINDEX.")));
@@ -43,7 +44,10 @@ page_init(char *page, PageKind kind, uint64 owner)
 	((PageHeader) page)->pd_lower = MAXALIGN(SizeOfPageHeaderData);
 }
 
-/* pd_lower ends what is read of a page.  The server checks that it is below pd_upper. */
+/*
+ * pd_lower ends what is read of a page.  The server checks that it is below
+ * pd_upper.
+ */
 bool
 page_is_of(Page page, uint64 owner)
 {
@@ -55,13 +59,14 @@ page_is_of(Page page, uint64 owner)
 }
 
 /*
- * True if an index has that block.  The storage manager's number of blocks is a lower
- * bound, which saves a system call.
+ * True if an index has that block.  The storage manager's number of blocks is
+ * a lower bound, which saves a system call.
  */
 static bool
 block_exists(Relation index, BlockNumber block)
 {
-	BlockNumber known = RelationGetSmgr(index)->smgr_cached_nblocks[MAIN_FORKNUM];
+	BlockNumber known =
+	RelationGetSmgr(index)->smgr_cached_nblocks[MAIN_FORKNUM];
 
 	return BlockNumberIsValid(block) &&
 		((BlockNumberIsValid(known) && block < known) ||
@@ -91,7 +96,8 @@ file_seek(PageStore *store, BlockNumber block)
 	if (BufFileSeekBlock(store->file, block) != 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
-				 errmsg("could not seek to block %u of a temporary file", block)));
+				 errmsg("could not seek to block %u of a temporary file",
+						block)));
 }
 
 bool
@@ -103,7 +109,8 @@ page_copy(PageStore *store, BlockNumber block, uint64 owner, char *copy)
 		if (BufFileRead(store->file, copy, BLCKSZ) != BLCKSZ)
 			ereport(ERROR,
 					(errcode_for_file_access(),
-					 errmsg("could not read block %u of a temporary file", block)));
+					 errmsg("could not read block %u of a temporary file",
+							block)));
 	}
 	else
 	{
@@ -120,7 +127,8 @@ page_require(PageStore *store, BlockNumber block, uint64 owner, char *copy)
 {
 	CHECK_FOR_INTERRUPTS();
 	if (!page_copy(store, block, owner, copy))
-		index_corrupt(store->index, block, "The page belongs to something else.");
+		index_corrupt(store->index, block,
+					  "The page belongs to something else.");
 }
 
 bool
@@ -132,12 +140,14 @@ page_is_free(Page page, const IndexMeta *meta)
 		return true;
 	if (PageGetSpecialSize(page) != MAXALIGN(sizeof(PageTail)) ||
 		PAGE_TAIL(page)->page_id != INDEX_PAGE_ID ||
-		PAGE_TAIL(page)->kind == PAGE_META || PAGE_TAIL(page)->kind == PAGE_PENDING)
+		PAGE_TAIL(page)->kind == PAGE_META ||
+		PAGE_TAIL(page)->kind == PAGE_PENDING)
 		return false;
 	owner = PAGE_TAIL(page)->owner;
 	for (int i = 0; i < MAX_MERGES; i++)
 		if (meta->merges[i].owner != 0 && (owner == meta->merges[i].owner ||
-										   owner == MERGE_OWNER(meta->merges[i].owner)))
+										   owner ==
+										   MERGE_OWNER(meta->merges[i].owner)))
 			return false;
 	return meta_segment(unconstify(IndexMeta *, meta), owner) == NULL;
 }
@@ -219,7 +229,8 @@ page_write(PageStore *store, BlockNumber block, const char *page)
 	{
 		GenericXLogState *state = GenericXLogStart(store->index);
 
-		memcpy(GenericXLogRegisterBuffer(state, buffer, GENERIC_XLOG_FULL_IMAGE),
+		memcpy(GenericXLogRegisterBuffer(state, buffer,
+										 GENERIC_XLOG_FULL_IMAGE),
 			   page, BLCKSZ);
 		GenericXLogFinish(state);
 	}
@@ -232,14 +243,15 @@ page_apply(Page page, const PageChange *changes, int n)
 	for (int i = 0; i < n; i++)
 	{
 		Assert(changes[i].offset + changes[i].length <= BLCKSZ);
-		memcpy((char *) page + changes[i].offset, changes[i].bytes, changes[i].length);
+		memcpy((char *) page + changes[i].offset, changes[i].bytes,
+			   changes[i].length);
 	}
 }
 
 /*
  * Write a generic record: each change's place and length, and its bytes.
- * GenericXLogFinish() compares the whole page with a copy, which takes as long as
- * inserting the row into the table.
+ * GenericXLogFinish() compares the whole page with a copy, which takes as long
+ * as inserting the row into the table.
  */
 void
 page_change(Relation index, Buffer buffer, const PageChange *changes, int n)
@@ -283,13 +295,16 @@ meta_init(char *page)
 	((PageHeader) page)->pd_lower += sizeof(IndexMeta);
 }
 
-/* True if no part of a metapage is in the hole, which generic WAL leaves out. */
+/*
+ * True if no part of a metapage is in the hole, which generic WAL leaves out.
+ */
 static bool
 meta_is_whole(Page page)
 {
 	PageHeader	header = (PageHeader) page;
 
-	return header->pd_lower >= MAXALIGN(SizeOfPageHeaderData) + sizeof(IndexMeta) &&
+	return header->pd_lower >= MAXALIGN(SizeOfPageHeaderData) +
+		sizeof(IndexMeta) &&
 		header->pd_upper >= MAXALIGN(SizeOfPageHeaderData) + sizeof(IndexMeta);
 }
 
@@ -328,7 +343,8 @@ require_possible(Relation index, const IndexMeta *meta)
 
 		if (segment->nrows > (uint64) segment->npages * FORWARD_PER_PAGE ||
 			segment->nkeys > segment->npostings)
-			index_corrupt(index, META_BLOCK, "A segment has more rows or keys than it can have.");
+			index_corrupt(index, META_BLOCK,
+						  "A segment has more rows or keys than it can have.");
 	}
 }
 
@@ -383,7 +399,8 @@ meta_finish_change(Buffer buffer, GenericXLogState *xlog)
 /* Chains */
 
 static void
-write_empty(PageStore *store, uint64 owner, BlockNumber block, BlockNumber next)
+write_empty(PageStore *store, uint64 owner, BlockNumber block,
+			BlockNumber next)
 {
 	PGAlignedBlock page;
 
@@ -399,7 +416,10 @@ chain_create(PageStore *store, uint64 owner, PageChain *chain)
 	chain->npages = 0;
 }
 
-/* Read the successor of a page of ours; false if the page belongs to something else. */
+/*
+ * Read the successor of a page of ours; false if the page belongs to something
+ * else.
+ */
 static bool
 read_next(ChainWriter *writer, BlockNumber block, BlockNumber *next)
 {
@@ -413,7 +433,8 @@ read_next(ChainWriter *writer, BlockNumber block, BlockNumber *next)
 }
 
 void
-chain_resume(ChainWriter *writer, PageStore *store, uint64 owner, PageChain *chain)
+chain_resume(ChainWriter *writer, PageStore *store, uint64 owner,
+			 PageChain *chain)
 {
 	writer->store = store;
 	writer->owner = owner;
@@ -456,7 +477,8 @@ void
 chain_pause(ChainWriter *writer, char *page)
 {
 	if (page == NULL)
-		write_empty(writer->store, writer->owner, writer->chain->next, writer->stale);
+		write_empty(writer->store, writer->owner, writer->chain->next,
+					writer->stale);
 	else
 	{
 		PAGE_TAIL(page)->next = writer->stale;
@@ -468,7 +490,8 @@ chain_pause(ChainWriter *writer, char *page)
 void
 chain_end(ChainWriter *writer)
 {
-	write_empty(writer->store, writer->owner, writer->chain->next, InvalidBlockNumber);
+	write_empty(writer->store, writer->owner, writer->chain->next,
+				InvalidBlockNumber);
 	while (BlockNumberIsValid(writer->stale))
 	{
 		BlockNumber block = writer->stale;
@@ -476,7 +499,8 @@ chain_end(ChainWriter *writer)
 		CHECK_FOR_INTERRUPTS();
 		if (!read_next(writer, block, &writer->stale))
 			break;
-		write_empty(writer->store, MERGE_OWNER(writer->owner), block, InvalidBlockNumber);
+		write_empty(writer->store, MERGE_OWNER(writer->owner), block,
+					InvalidBlockNumber);
 	}
 }
 

@@ -3,17 +3,19 @@
  *		Pages of an index of access method neardup: their layout, reading and
  *		writing them.
  *
- * Block 0 is the metapage.  It names the segments, which never change except for marks
- * on dead rows, and the pending pages, to which new rows are appended.
+ * Block 0 is the metapage.  It names the segments, which never change except
+ * for marks on dead rows, and the pending pages, to which new rows are
+ * appended.
  *
- * Every other page has the number of its owner: of a segment, which is never used
- * again, or of a place in the sequence of pending pages.  So a reader locks one page at
- * a time.  It copies the metapage and reads what that names; if a page has another
- * owner, its segment has been merged away, and the reader starts again.
+ * Every other page has the number of its owner: of a segment, which is never
+ * used again, or of a place in the sequence of pending pages.  So a reader
+ * locks one page at a time.  It copies the metapage and reads what that names;
+ * if a page has another owner, its segment has been merged away, and the
+ * reader starts again.
  *
- * A segment is one chain of pages: rows by their numbers (FORWARD), then lists by
- * their keys (POSTINGS).  Each step of writing ends with the pages of the filter and of
- * directories that it has filled.
+ * A segment is one chain of pages: rows by their numbers (FORWARD), then lists
+ * by their keys (POSTINGS).  Each step of writing ends with the pages of the
+ * filter and of directories that it has filled.
  */
 #ifndef NEARDUP_PAGES_H
 #define NEARDUP_PAGES_H
@@ -60,7 +62,10 @@ typedef struct PageTail
 
 #define PAGE_TAIL(page)		((PageTail *) PageGetSpecialPointer(page))
 
-/* Places of pending pages rise for ever, in the order in which pages are filled. */
+/*
+ * Places of pending pages rise for ever, in the order in which pages are
+ * filled.
+ */
 #define PENDING_OWNER(place)	((place) | UINT64CONST(1) << 63)
 #define META_OWNER				0
 #define FIRST_SEGMENT			1
@@ -189,7 +194,10 @@ typedef struct PageChain
 #define MAX_DIRECTORY_HEIGHT	4
 #define LEVEL_ENTRIES			64
 
-/* Entries of a directory that are not on a page yet, by level from the leaves up */
+/*
+ * Entries of a directory that are not on a page yet, by level from the leaves
+ * up
+ */
 typedef struct DirectoryLevels
 {
 	uint32		n[MAX_DIRECTORY_HEIGHT];
@@ -299,8 +307,10 @@ extern bool page_is_of(Page page, uint64 owner);
 static inline uint32
 page_contents_size(const char *page)
 {
-	Assert(((const PageHeaderData *) page)->pd_lower >= MAXALIGN(SizeOfPageHeaderData));
-	return ((const PageHeaderData *) page)->pd_lower - MAXALIGN(SizeOfPageHeaderData);
+	Assert(((const PageHeaderData *) page)->pd_lower >=
+		   MAXALIGN(SizeOfPageHeaderData));
+	return ((const PageHeaderData *) page)->pd_lower -
+		MAXALIGN(SizeOfPageHeaderData);
 }
 
 /* Pin a page; raises INDEX_CORRUPTED if the index has no such block. */
@@ -318,8 +328,8 @@ extern void page_require(PageStore *store, BlockNumber block, uint64 owner,
 						 char *copy);
 
 /*
- * Allocate a block for a page of a new segment.  The caller holds the merge lock, if
- * others see the index.
+ * Allocate a block for a page of a new segment.  The caller holds the merge
+ * lock, if others see the index.
  */
 extern BlockNumber page_allocate(PageStore *store, uint64 owner);
 
@@ -341,15 +351,15 @@ typedef struct PageChange
 extern void page_apply(Page page, const PageChange *changes, int n);
 
 /*
- * Change a page that is locked exclusively, and write that to the WAL.  Bytes between
- * pd_lower and pd_upper must be zeros, before and after it.
+ * Change a page that is locked exclusively, and write that to the WAL.  Bytes
+ * between pd_lower and pd_upper must be zeros, before and after it.
  */
 extern void page_change(Relation index, Buffer buffer,
 						const PageChange *changes, int n);
 
 /*
- * True if nothing that the metapage names owns the page: it is new, or left from a
- * segment that was merged, or never finished.
+ * True if nothing that the metapage names owns the page: it is new, or left
+ * from a segment that was merged, or never finished.
  */
 extern bool page_is_free(Page page, const IndexMeta *meta);
 
@@ -358,8 +368,8 @@ compat_noreturn extern void index_corrupt(Relation index, BlockNumber block,
 										  const char *rule);
 
 /*
- * Raise INDEX_CORRUPTED if a row has an impossible place: reading InvalidBlockNumber
- * would extend the table.
+ * Raise INDEX_CORRUPTED if a row has an impossible place: reading
+ * InvalidBlockNumber would extend the table.
  */
 static inline void
 tid_require(Relation index, BlockNumber block, const ItemPointerData *tid)
@@ -372,7 +382,10 @@ tid_require(Relation index, BlockNumber block, const ItemPointerData *tid)
 /* The contents of the metapage; raises INDEX_CORRUPTED if invalid. */
 extern IndexMeta *meta_of(Relation index, Page page);
 
-/* Copy the metapage, and check the copy; meta_read() returns one that is palloc'd. */
+/*
+ * Copy the metapage, and check the copy; meta_read() returns one that is
+ * palloc'd.
+ */
 extern void meta_copy(Relation index, IndexMeta *meta);
 extern IndexMeta *meta_read(Relation index);
 
@@ -380,8 +393,8 @@ extern IndexMeta *meta_read(Relation index);
 extern void meta_init(char *page);
 
 /*
- * Lock the metapage exclusively, and begin a change of it; the second function ends the
- * change and writes it to the WAL.
+ * Lock the metapage exclusively, and begin a change of it; the second function
+ * ends the change and writes it to the WAL.
  */
 extern IndexMeta *meta_begin_change(Relation index, Buffer *buffer,
 									GenericXLogState **xlog);
@@ -404,9 +417,9 @@ merge_unlock(Relation index)
 extern SegmentInfo *meta_segment(IndexMeta *meta, uint64 owner);
 
 /*
- * A chain of pages that is written in steps, in its order.  The page at chain->next
- * is empty, or half full: there the next step begins.  An aborted step has left pages
- * from there on, which the next step uses first.
+ * A chain of pages that is written in steps, in its order.  The page at
+ * chain->next is empty, or half full: there the next step begins.  An aborted
+ * step has left pages from there on, which the next step uses first.
  */
 typedef struct ChainWriter
 {
@@ -416,7 +429,10 @@ typedef struct ChainWriter
 	BlockNumber stale;			/* next page of an aborted step, or invalid */
 } ChainWriter;
 
-/* Allocate the first page; it has to be written before the merge lock is released. */
+/*
+ * Allocate the first page; it has to be written before the merge lock is
+ * released.
+ */
 extern void chain_create(PageStore *store, uint64 owner, PageChain *chain);
 
 /* Begin a step. */
@@ -432,8 +448,12 @@ extern void chain_pause(ChainWriter *writer, char *page);
 /* End the chain, with an empty page. */
 extern void chain_end(ChainWriter *writer);
 
-/* Copy the first page of that kind from `block` on; returns its block, or invalid. */
-extern BlockNumber chain_find(PageStore *store, BlockNumber block, uint64 owner,
+/*
+ * Copy the first page of that kind from `block` on; returns its block, or
+ * invalid.
+ */
+extern BlockNumber chain_find(PageStore *store, BlockNumber block,
+							  uint64 owner,
 							  PageKind kind, char *copy);
 
 #endif							/* NEARDUP_PAGES_H */

@@ -1,12 +1,13 @@
 /*
  * pending.c
- *		New rows: pages to which they are appended, and the segment that they become.
+ *		New rows: pages to which they are appended, and the segment that they
+ *		become.
  *
- * The pages are a ring.  Appending takes a share lock on the metapage, so that no row
- * is added after a flush has read its page, and an exclusive one on the page.  A flush
- * closes the pages: no row is added to them any more.  Then it reads them, writes the
- * segment, and in one change of the metapage removes the pages from the ring and adds
- * the segment.
+ * The pages are a ring.  Appending takes a share lock on the metapage, so that
+ * no row is added after a flush has read its page, and an exclusive one on the
+ * page.  A flush closes the pages: no row is added to them any more.  Then it
+ * reads them, writes the segment, and in one change of the metapage removes
+ * the pages from the ring and adds the segment.
  */
 #include "postgres.h"
 
@@ -81,7 +82,10 @@ append_to(Page page, const IndexedRow *row, Appended *appended)
 	add_change(appended, upper, &appended->head, sizeof(PendingHead));
 }
 
-/* Append to the last page, if the row fits.  The caller holds a lock on the metapage. */
+/*
+ * Append to the last page, if the row fits.  The caller holds a lock on the
+ * metapage.
+ */
 static bool
 append_to_last(Relation index, const IndexMeta *meta, const IndexedRow *row)
 {
@@ -105,7 +109,9 @@ append_to_last(Relation index, const IndexMeta *meta, const IndexedRow *row)
 	return done;
 }
 
-/* Append to a new page.  The caller holds an exclusive lock on the metapage. */
+/*
+ * Append to a new page.  The caller holds an exclusive lock on the metapage.
+ */
 static void
 append_to_new(Relation index, Buffer metabuffer, const IndexedRow *row)
 {
@@ -117,7 +123,8 @@ append_to_new(Relation index, Buffer metabuffer, const IndexedRow *row)
 	Appended	appended;
 
 	buffer = reused ?
-		page_pin(index, meta->pending[meta->pending_kept % MAX_PENDING_PAGES]) :
+		page_pin(index,
+				 meta->pending[meta->pending_kept % MAX_PENDING_PAGES]) :
 		ReadBuffer(index, extend_index(index));
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	meta = META_OF(GenericXLogRegisterBuffer(state, metabuffer, 0));
@@ -133,7 +140,10 @@ append_to_new(Relation index, Buffer metabuffer, const IndexedRow *row)
 	UnlockReleaseBuffer(buffer);
 }
 
-/* Append, perhaps to a new page; false if the ring is full.  *used is set to its pages. */
+/*
+ * Append, perhaps to a new page; false if the ring is full.  *used is set to
+ * its pages.
+ */
 static bool
 insert_exclusive(Relation index, Buffer metabuffer, const IndexedRow *row,
 				 uint64 *used)
@@ -162,7 +172,8 @@ collect_rows(Relation index, const IndexMeta *meta, Batch *batch)
 	PageStore	store = {.index = index};
 	char	   *page = palloc(BLCKSZ);
 
-	for (uint64 place = meta->pending_first; place < meta->pending_closed; place++)
+	for (uint64 place = meta->pending_first; place < meta->pending_closed;
+		 place++)
 	{
 		page_require(&store, meta->pending[place % MAX_PENDING_PAGES],
 					 PENDING_OWNER(place), page);
@@ -183,8 +194,8 @@ collect_rows(Relation index, const IndexMeta *meta, Batch *batch)
 }
 
 /*
- * Make a segment of the pending rows, and of `extra` unless it is NULL; returns its
- * weight.  The caller holds the merge lock.
+ * Make a segment of the pending rows, and of `extra` unless it is NULL;
+ * returns its weight.  The caller holds the merge lock.
  */
 static uint64
 flush(Relation index, const IndexedRow *extra)
@@ -204,7 +215,8 @@ flush(Relation index, const IndexedRow *extra)
 	meta->pending_closed = meta->pending_end;
 	meta_finish_change(buffer, xlog);
 	meta = meta_read(index);
-	Assert(owner < meta->next_owner && meta->pending_first <= meta->pending_closed);
+	Assert(owner < meta->next_owner &&
+		   meta->pending_first <= meta->pending_closed);
 	batch = batch_create();
 	collect_rows(index, meta, batch);
 	if (extra != NULL)
@@ -238,7 +250,10 @@ pending_flush(Relation index, uint64 least)
 		(void) flush(index, NULL);
 }
 
-/* Flush pending pages; if the ring is not full, only if no other process is merging. */
+/*
+ * Flush pending pages; if the ring is not full, only if no other process is
+ * merging.
+ */
 static void
 relieve(Relation index, bool full)
 {
@@ -269,7 +284,8 @@ pending_insert(Relation index, const IndexedRow *row)
 	}
 	metabuffer = ReadBuffer(index, META_BLOCK);
 	LockBuffer(metabuffer, BUFFER_LOCK_SHARE);
-	done = append_to_last(index, meta_of(index, BufferGetPage(metabuffer)), row);
+	done = append_to_last(index, meta_of(index, BufferGetPage(metabuffer)),
+						  row);
 	LockBuffer(metabuffer, BUFFER_LOCK_UNLOCK);
 	while (!done)
 	{

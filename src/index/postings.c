@@ -15,8 +15,10 @@ runs_reserve(Runs *runs)
 {
 	size_t		size = runs->size;
 
-	runs->first = growing_reserve(runs->first, &size, runs->n + 1, sizeof(uint32));
-	runs->end = growing_reserve(runs->end, &runs->size, runs->n + 1, sizeof(uint32));
+	runs->first = growing_reserve(runs->first, &size, runs->n + 1,
+								  sizeof(uint32));
+	runs->end = growing_reserve(runs->end, &runs->size, runs->n + 1,
+								sizeof(uint32));
 }
 
 void
@@ -30,7 +32,8 @@ runs_free(Runs *runs)
 
 /* Merge two rising lists. */
 static void
-merge_two(const uint32 *a, const uint32 *end_a, const uint32 *b, const uint32 *end_b,
+merge_two(const uint32 *a, const uint32 *end_a, const uint32 *b,
+		  const uint32 *end_b,
 		  uint32 *to)
 {
 	while (a < end_a && b < end_b)
@@ -66,7 +69,8 @@ sort_rising(uint32 *list, uint32 n, uint32 *space)
 		begins[parts] = begins[parts + 1] = n;
 		for (uint32 i = 0; i < parts; i += 2)
 		{
-			merge_two(from + begins[i], from + begins[i + 1], from + begins[i + 1],
+			merge_two(from + begins[i], from + begins[i + 1],
+					  from + begins[i + 1],
 					  from + begins[i + 2], to + begins[i]);
 			begins[i / 2] = begins[i];
 		}
@@ -172,7 +176,8 @@ open_next_page(ListStream *stream)
 	if (stream->block != stream->segment->last_lists)
 		for (block = tail->next; BlockNumberIsValid(block); block = tail->next)
 		{
-			page_require(stream->store, block, stream->segment->owner, stream->page);
+			page_require(stream->store, block, stream->segment->owner,
+						 stream->page);
 			if (tail->kind == PAGE_POSTINGS || tail->kind == PAGE_CONTINUED)
 				break;
 		}
@@ -180,8 +185,8 @@ open_next_page(ListStream *stream)
 }
 
 /*
- * Open the page where a list of that key would be, or of a greater one.  The page may
- * begin with the rest of a list, which is skipped.
+ * Open the page where a list of that key would be, or of a greater one.  The
+ * page may begin with the rest of a list, which is skipped.
  */
 static void
 open_page_of(ListStream *stream, uint32 key)
@@ -190,12 +195,14 @@ open_page_of(ListStream *stream, uint32 key)
 	DirectoryPath path;
 	BlockNumber block;
 
-	directory_open(&path, stream->store, segment->owner, segment->postings, NULL);
+	directory_open(&path, stream->store, segment->owner, segment->postings,
+				   NULL);
 	if (!directory_find(&path, key, &block))
 		index_corrupt(stream->store->index, META_BLOCK,
 					  "A page of a directory is missing.");
 	directory_close(&path);
-	open_page(stream, block == InvalidBlockNumber ? segment->first_lists : block);
+	open_page(stream, block == InvalidBlockNumber ? segment->first_lists :
+			  block);
 	if (stream->block != InvalidBlockNumber &&
 		PAGE_TAIL(stream->page)->kind == PAGE_CONTINUED)
 	{
@@ -216,7 +223,8 @@ read_entry(ListStream *stream)
 	const uint8 *next = posting_head(stream->at, stream->end, &head);
 
 	Assert(next == NULL || (next > stream->at && next <= stream->end));
-	if (next == NULL || !posting_runs(&head, stream->segment->nrows, &stream->runs))
+	if (next == NULL ||
+		!posting_runs(&head, stream->segment->nrows, &stream->runs))
 		index_corrupt(stream->store->index, stream->block,
 					  "A list cannot be read.");
 	stream->at = next;
@@ -225,8 +233,8 @@ read_entry(ListStream *stream)
 }
 
 /*
- * Go on to the next list if that is one row, as most are, without a restart, on this
- * page.  False if it is another, or cannot be read.
+ * Go on to the next list if that is one row, as most are, without a restart,
+ * on this page.  False if it is another, or cannot be read.
  */
 static inline bool
 next_single(ListStream *stream)

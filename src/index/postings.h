@@ -2,8 +2,9 @@
  * postings.h
  *		The lists of a segment: for each key, the rows that have it.
  *
- * Rows are numbered so that near-duplicates mostly are neighbours.  So a list is a list
- * of runs, from the first row to one after the last, and takes few bytes.
+ * Rows are numbered so that near-duplicates mostly are neighbours.  So a list
+ * is a list of runs, from the first row to one after the last, and takes few
+ * bytes.
  *
  * A page of lists has entries from its beginning up, and restarts from its end
  * down.  An entry, in numbers of variable length:
@@ -26,7 +27,10 @@
 
 #include "index/pages.h"
 
-/* Numbers of variable length: seven bits a byte, lowest first, highest bit: more follow */
+/*
+ * Numbers of variable length: seven bits a byte, lowest first, highest bit:
+ * more follow
+ */
 
 #define MAX_NUMBER_BYTES	10
 
@@ -78,8 +82,9 @@ number_get(const uint8 *at, const uint8 *end, uint64 *value)
 }
 
 /*
- * number_get() where eight bytes can be read from `at` on, as anywhere on a page before
- * its tail.  NULL also for more than five bytes, which no number of 32 bits has.
+ * number_get() where eight bytes can be read from `at` on, as anywhere on a
+ * page before its tail.  NULL also for more than five bytes, which no number
+ * of 32 bits has.
  */
 static inline const uint8 *
 number_get_ahead(const uint8 *at, uint64 *value)
@@ -151,8 +156,8 @@ runs_add(Runs *runs, uint32 first, uint32 end)
 }
 
 /*
- * Sort a list that consists of rising parts, by merging two of them at a time.  `space`
- * has room for 2 * n + 2 numbers.
+ * Sort a list that consists of rising parts, by merging two of them at a time.
+ * `space` has room for 2 * n + 2 numbers.
  */
 extern void sort_rising(uint32 *list, uint32 n, uint32 *space);
 
@@ -171,7 +176,8 @@ typedef struct ListHead
  * Decode the entry at `at`, from its head on; return its end, or NULL if it is
  * invalid.
  */
-extern const uint8 *posting_head(const uint8 *at, const uint8 *end, ListHead *head);
+extern const uint8 *posting_head(const uint8 *at, const uint8 *end,
+								 ListHead *head);
 
 /* Append the runs of an entry; false if they are damaged. */
 extern bool posting_runs(const ListHead *head, uint32 nrows, Runs *runs);

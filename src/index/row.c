@@ -55,7 +55,8 @@ signature_keys(const Signature *sig, uint32 *nkeys, uint64 *size)
 	uint64		n = SIGNATURE_NVALUES(sig);
 	const uint64 *hashes = method_info(sig->spec.method)->place_keys != NULL ?
 	place_hashes(sig, &n) : feature_hashes(sig);
-	uint32	   *keys = palloc_extended(Max(n, 1) * sizeof(uint32), MCXT_ALLOC_HUGE);
+	uint32	   *keys = palloc_extended(Max(n, 1) * sizeof(uint32),
+									   MCXT_ALLOC_HUGE);
 	uint32		count = 0;
 
 	for (uint64 i = 0; i < n; i++)
@@ -202,9 +203,9 @@ vector_size_low(uint32 size)
 }
 
 /*
- * The order of a set: its two least keys, which near-duplicates are likely to share, and
- * a hash of all keys, which is the same for equal sets.  Vectors have their peak in its
- * place.
+ * The order of a set: its two least keys, which near-duplicates are likely to
+ * share, and a hash of all keys, which is the same for equal sets.  Vectors
+ * have their peak in its place.
  */
 static uint64
 keys_order(const uint32 *keys, uint32 nkeys)

@@ -2,16 +2,17 @@
  * scan.c
  *		Scans of access method neardup.
  *
- * A search (index_search.c) keeps the rows that come first, by distance and then by
- * place in the table.  If the executor wants more, another search keeps the next ones,
- * and more of them: memory is bounded, nothing is locked in between, and merges may
- * run.  A row that the snapshot sees has one distance in all searches.  Without an
- * order a search keeps the rows that fit into memory.
+ * A search (index_search.c) keeps the rows that come first, by distance and
+ * then by place in the table.  If the executor wants more, another search
+ * keeps the next ones, and more of them: memory is bounded, nothing is locked
+ * in between, and merges may run.  A row that the snapshot sees has one
+ * distance in all searches.  Without an order a search keeps the rows that fit
+ * into memory.
  *
- * Distances are lower bounds, and are rechecked.  So are conditions, unless the plan
- * has them itself.  A row that cannot be compared comes first with an exact distance:
- * if it satisfies other conditions, the executor raises an error when it computes the
- * order.
+ * Distances are lower bounds, and are rechecked.  So are conditions, unless
+ * the plan has them itself.  A row that cannot be compared comes first with an
+ * exact distance:  if it satisfies other conditions, the executor raises an
+ * error when it computes the order.
  */
 #include "postgres.h"
 
@@ -32,7 +33,9 @@
 #include "methods/method.h"
 #include "signature/sql/signature_query.h"
 
-/* Rows that the first search of an order keeps, and the factor of the next one */
+/*
+ * Rows that the first search of an order keeps, and the factor of the next one
+ */
 #define FIRST_ROWS			128
 #define MORE_ROWS			8
 
@@ -72,9 +75,11 @@ am_begin_scan(Relation index, int nkeys, int norderbys)
 	IndexScanDesc scan = RelationGetIndexScan(index, nkeys, norderbys);
 	NeardupScan *state = palloc0(sizeof(NeardupScan));
 
-	state->context = AllocSetContextCreate(CurrentMemoryContext, "neardup scan",
+	state->context = AllocSetContextCreate(CurrentMemoryContext,
+										   "neardup scan",
 										   ALLOCSET_DEFAULT_SIZES);
-	state->found = AllocSetContextCreate(CurrentMemoryContext, "neardup search",
+	state->found = AllocSetContextCreate(CurrentMemoryContext,
+										 "neardup search",
 										 ALLOCSET_DEFAULT_SIZES);
 	state->counters = search_counters(RelationGetRelid(index));
 	scan->opaque = state;
@@ -88,14 +93,16 @@ am_begin_scan(Relation index, int nkeys, int norderbys)
 }
 
 void
-am_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int norderbys)
+am_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys,
+		  int norderbys)
 {
 	NeardupScan *state = scan->opaque;
 
 	if (keys != NULL && scan->numberOfKeys > 0)
 		memmove(scan->keyData, keys, scan->numberOfKeys * sizeof(ScanKeyData));
 	if (orderbys != NULL && scan->numberOfOrderBys > 0)
-		memmove(scan->orderByData, orderbys, scan->numberOfOrderBys * sizeof(ScanKeyData));
+		memmove(scan->orderByData, orderbys,
+				scan->numberOfOrderBys * sizeof(ScanKeyData));
 	scan->xs_itup = NULL;
 	MemoryContextReset(state->context);
 	MemoryContextReset(state->found);
@@ -124,8 +131,8 @@ is_resemblance(Measure measure)
 }
 
 /*
- * Set the keys of a vector.  Every row is a candidate if it has too many components,
- * or no such measure, so that the condition raises an error.
+ * Set the keys of a vector.  Every row is a candidate if it has too many
+ * components, or no such measure, so that the condition raises an error.
  */
 static void
 set_vector(IndexQuery *query, const Signature *sig, Measure measure)
@@ -159,7 +166,8 @@ static bool
 is_bounded(const IndexQuery *query, Measure measure)
 {
 	return (query->shares == NULL && !query->sketch) ||
-		(measure == MEASURE_COSINE && !query->sketch) || is_resemblance(measure);
+		(measure == MEASURE_COSINE && !query->sketch) ||
+		is_resemblance(measure);
 }
 
 static bool
@@ -169,16 +177,21 @@ same_signature(const Signature *a, const Signature *b)
 		memcmp(VARDATA(a), VARDATA(b), VARSIZE(a) - VARHDRSZ) == 0;
 }
 
-/* The first condition, or another one for its signature with a greater threshold. */
+/*
+ * The first condition, or another one for its signature with a greater
+ * threshold.
+ */
 static SignatureQuery *
 strictest_condition(IndexScanDesc scan)
 {
-	SignatureQuery *strictest = DatumGetSignatureQuery(scan->keyData[0].sk_argument);
+	SignatureQuery *strictest =
+	DatumGetSignatureQuery(scan->keyData[0].sk_argument);
 
 	for (int i = 1; i < scan->numberOfKeys &&
 		 measure_has_threshold(strictest->measure, strictest->threshold); i++)
 	{
-		SignatureQuery *other = DatumGetSignatureQuery(scan->keyData[i].sk_argument);
+		SignatureQuery *other =
+		DatumGetSignatureQuery(scan->keyData[i].sk_argument);
 
 		if (other->threshold > strictest->threshold && other->threshold <= 1 &&
 			same_signature(&other->signature, &strictest->signature))
@@ -193,13 +206,14 @@ condition_similarity(const SignatureQuery *condition)
 {
 	const MethodInfo *method = method_info(condition->signature.spec.method);
 
-	return condition->measure == MEASURE_JACCARD && method->least_similarity != NULL ?
+	return condition->measure == MEASURE_JACCARD &&
+		method->least_similarity != NULL ?
 		method->least_similarity(&condition->signature) : condition->threshold;
 }
 
 /*
- * Set the query from the order and a condition.  If both have signatures that differ,
- * the search is by the order, and recheck does the rest.
+ * Set the query from the order and a condition.  If both have signatures that
+ * differ, the search is by the order, and recheck does the rest.
  */
 static void
 set_query(IndexScanDesc scan, NeardupScan *state)
@@ -228,11 +242,13 @@ set_query(IndexScanDesc scan, NeardupScan *state)
 
 		query->nulls = false;
 		if (scan->numberOfOrderBys > 0 &&
-			(ordered == NULL || !same_signature(ordered, &condition->signature) ||
+			(ordered == NULL ||
+			 !same_signature(ordered, &condition->signature) ||
 			 !is_bounded(query, condition->measure)))
 			return;
 		/* the condition itself refuses an invalid threshold */
-		query->filter = measure_has_threshold(condition->measure, condition->threshold);
+		query->filter = measure_has_threshold(condition->measure,
+											  condition->threshold);
 		query->measure = condition->measure;
 		query->threshold = condition_similarity(condition);
 		if (ordered == NULL)
@@ -244,7 +260,8 @@ set_query(IndexScanDesc scan, NeardupScan *state)
 static uint32
 most_rows(void)
 {
-	Size		most = Max((Size) work_mem * 1024 / (2 * sizeof(NearRow)), FIRST_ROWS);
+	Size		most = Max((Size) work_mem * 1024 / (2 * sizeof(NearRow)),
+						   FIRST_ROWS);
 
 	return Min(most, MaxAllocSize / (2 * sizeof(NearRow)));
 }
@@ -341,7 +358,8 @@ search(IndexScanDesc scan, NeardupScan *state, SearchCallback callback,
 		CHECK_FOR_INTERRUPTS();
 		state->n = 0;
 		state->full = false;
-	} while (!index_search(scan->indexRelation, &state->query, callback, callback_state));
+	} while (!index_search(scan->indexRelation, &state->query, callback,
+						   callback_state));
 	search_counters_add(&state->own, state->counters, &before);
 }
 
@@ -380,7 +398,8 @@ set_distance(IndexScanDesc scan, NeardupScan *state, double distance)
 	for (int i = 0; i < scan->numberOfOrderBys; i++)
 	{
 		/* further ones are not bounded; on 32 bits the executor copies them */
-		scan->xs_orderbyvals[i] = i == 0 ? Float8GetDatumFast(state->distance) :
+		scan->xs_orderbyvals[i] = i == 0 ?
+			Float8GetDatumFast(state->distance) :
 			Float8GetDatumFast(unknown);
 		scan->xs_orderbynulls[i] = i == 0 && isnull;
 	}
@@ -411,9 +430,9 @@ set_null_tuple(IndexScanDesc scan)
 }
 
 /*
- * False if the row is gone.  An index-only scan assumes that a row of an all-visible
- * page is there.  VACUUM may have set that mark and removed the row since the search,
- * which holds no pins.
+ * False if the row is gone.  An index-only scan assumes that a row of an
+ * all-visible page is there.  VACUUM may have set that mark and removed the
+ * row since the search, which holds no pins.
  */
 static bool
 is_there(IndexScanDesc scan, ItemPointerData tid)

@@ -2,21 +2,22 @@
  * search_segment.c
  *		Candidates: bounds of their similarity, and those of a segment.
  *
- * The index has the size of a row, and the number of the query's keys in it.  A key has
- * 32 bits of a feature, so other features may share it: the true overlap is not
- * greater than the number of keys, plus the features of the query that fall on one
- * key, plus keys whose lists were not read.  All measures rise with the overlap, so no
- * row is lost and no distance is too great.
+ * The index has the size of a row, and the number of the query's keys in it.
+ * A key has 32 bits of a feature, so other features may share it: the true
+ * overlap is not greater than the number of keys, plus the features of the
+ * query that fall on one key, plus keys whose lists were not read.  All
+ * measures rise with the overlap, so no row is lost and no distance is too
+ * great.
  *
- * Of a vector it has the sum of its weights, and the weight in the query of the
- * query's components that the vector has.  The smaller of two weights is not more than
- * that, so neither is their sum, from which the resemblance follows.  The cosine, by
- * Cauchy and Schwarz, is not greater than the length of that part of the query; nor
- * than the sum of that part's weights where all of the row's weigh as much as its
- * heaviest.  All lists are read.
+ * Of a vector it has the sum of its weights, and the weight in the query of
+ * the query's components that the vector has.  The smaller of two weights is
+ * not more than that, so neither is their sum, from which the resemblance
+ * follows.  The cosine, by Cauchy and Schwarz, is not greater than the length
+ * of that part of the query; nor than the sum of that part's weights where all
+ * of the row's weigh as much as its heaviest.  All lists are read.
  *
- * A sketch is the set of the values in its places.  Its method bounds the similarity of
- * two that agree in a number of places.
+ * A sketch is the set of the values in its places.  Its method bounds the
+ * similarity of two that agree in a number of places.
  */
 #include "postgres.h"
 
@@ -36,8 +37,8 @@
 #define OVERLAP_CLASSES		1024
 
 /*
- * Number of further keys looked up at first, and doubled then, while more rows than
- * half that number are in doubt: fetching a few rows costs less.
+ * Number of further keys looked up at first, and doubled then, while more rows
+ * than half that number are in doubt: fetching a few rows costs less.
  */
 #define MORE_KEYS			8
 
@@ -54,8 +55,9 @@
 /* Bounds */
 
 /*
- * Upper bound of a measure of a vector, by the shares of the query's components that it
- * has: see row.h.  Slightly above the formulas, as sums are rounded.
+ * Upper bound of a measure of a vector, by the shares of the query's
+ * components that it has: see row.h.  Slightly above the formulas, as sums are
+ * rounded.
  */
 static double
 vector_value(const IndexQuery *query, Measure measure, const RowTraits *row,
@@ -110,9 +112,11 @@ bounds_value(const IndexQuery *query, Measure measure, const RowTraits *row,
 {
 	if (query->shares != NULL)
 		return vector_value(query, measure, row, overlap);
-	if (query->sketch && row->value != NULL && row->size > 0 && query->size > 0 &&
+	if (query->sketch && row->value != NULL && row->size > 0 &&
+		query->size > 0 &&
 		method_info(query->spec->method)->similar_values != NULL)
-		return method_info(query->spec->method)->similar_values(*row->value, query->value);
+		return method_info(query->spec->method)->similar_values(*row->value,
+																query->value);
 	if (query->sketch)
 		return sketch_value(query, row->size, overlap);
 	return measure_value(measure, row->size, query->size,
@@ -125,7 +129,8 @@ bounds_best(const IndexQuery *query, Measure measure, uint64 overlap)
 	double		share;
 
 	if (query->shares != NULL)
-		share = measure == MEASURE_COSINE ? SHARE_OF_SQUARES((uint32) overlap) :
+		share = measure == MEASURE_COSINE ?
+			SHARE_OF_SQUARES((uint32) overlap) :
 			SHARE_OF_SUM((uint32) overlap) * (1 + 1e-6);
 	else if (query->size == 0)
 		return 1;
@@ -207,7 +212,8 @@ lock_page(IndexSearch *search, uint32 row)
 	{
 		Assert(row >= search->page_first);
 		LockBuffer(search->buffer, BUFFER_LOCK_SHARE);
-		return page_is_of(BufferGetPage(search->buffer), search->segment->owner);
+		return page_is_of(BufferGetPage(search->buffer),
+						  search->segment->owner);
 	}
 	release_page(search);
 	CHECK_FOR_INTERRUPTS();
@@ -216,10 +222,13 @@ lock_page(IndexSearch *search, uint32 row)
 		return false;
 	page = BufferGetPage(search->buffer);
 	search->page_first = row - row % FORWARD_PER_PAGE;
-	search->page_end = search->page_first + page_contents_size(page) / sizeof(ForwardEntry);
-	if (PAGE_TAIL((Page) page)->kind != PAGE_FORWARD || row >= search->page_end)
+	search->page_end = search->page_first + page_contents_size(page) /
+		sizeof(ForwardEntry);
+	if (PAGE_TAIL((Page) page)->kind != PAGE_FORWARD ||
+		row >= search->page_end)
 		index_corrupt(search->store.index,
-					  BufferGetBlockNumber(search->buffer), "Rows are missing.");
+					  BufferGetBlockNumber(search->buffer),
+					  "Rows are missing.");
 	return true;
 }
 
@@ -237,25 +246,31 @@ take_rows(IndexSearch *search, uint32 first, uint32 end, uint64 overlap)
 		ForwardEntry *entry = &rows[row - search->page_first];
 
 		if (!candidate_without_bound(search, &entry->tid, entry->spec))
-			candidate_row(search, &entry->tid, entry->size, forward_order(entry),
+			candidate_row(search, &entry->tid, entry->size,
+						  forward_order(entry),
 						  overlap);
 	}
 }
 
-/* The first row of a stretch, from `row` on, that may be wanted by its cached size. */
+/*
+ * The first row of a stretch, from `row` on, that may be wanted by its cached
+ * size.
+ */
 static inline uint32
 next_by_size(const IndexSearch *search, uint32 row, uint32 end, uint64 overlap)
 {
 	const IndexQuery *query = search->query;
 	const uint32 *sizes = search->cached->sizes;
 
-	if (sizes == NULL || search->every_row || !query->filter || query->shares != NULL)
+	if (sizes == NULL || search->every_row || !query->filter ||
+		query->shares != NULL)
 		return row;
 	for (; row < end; row++)
 	{
 		RowTraits	traits = {sizes[row], 1};
 
-		if (sizes[row] >= search->least_size && sizes[row] <= search->most_size &&
+		if (sizes[row] >= search->least_size &&
+			sizes[row] <= search->most_size &&
 			bounds_value(query, query->measure, &traits,
 						 overlap) >= query->threshold)
 			break;
@@ -272,7 +287,8 @@ take_stretch(IndexSearch *search, const Stretch *stretch)
 
 	if (!search->every_row && !search_wants(search, overlap))
 		return true;
-	while ((row = next_by_size(search, row, stretch->end, overlap)) < stretch->end)
+	while ((row = next_by_size(search, row, stretch->end, overlap)) <
+		   stretch->end)
 	{
 		bool		there = lock_page(search, row);
 		uint32		end = Min(stretch->end, search->page_end);
@@ -318,7 +334,8 @@ top_count(const Stretch *stretches, size_t n)
 	while (most >> shift >= OVERLAP_CLASSES)
 		shift++;
 	for (size_t i = 0; i < n; i++)
-		rows[stretches[i].count >> shift] += stretches[i].end - stretches[i].first;
+		rows[stretches[i].count >> shift] += stretches[i].end -
+			stretches[i].first;
 	most >>= shift;
 	while (most > 0 && (sum += rows[most]) < TOP_ROWS)
 		most--;
@@ -326,7 +343,10 @@ top_count(const Stretch *stretches, size_t n)
 	return most << shift;
 }
 
-/* Take all stretches; the nearest rows first, so that they exclude most others. */
+/*
+ * Take all stretches; the nearest rows first, so that they exclude most
+ * others.
+ */
 static bool
 take_all(IndexSearch *search, const Stretch *stretches, size_t n)
 {
@@ -359,8 +379,8 @@ spare_keys(const IndexSearch *search)
 }
 
 /*
- * True if more than `most` rows may be wanted, but have a tenth fewer of the keys
- * that were read than a wanted row has on the average.
+ * True if more than `most` rows may be wanted, but have a tenth fewer of the
+ * keys that were read than a wanted row has on the average.
  */
 static bool
 many_in_doubt(const IndexSearch *search, const Overlaps *overlaps,
@@ -374,7 +394,8 @@ many_in_doubt(const IndexSearch *search, const Overlaps *overlaps,
 	{
 		const Stretch *stretch = &stretches[i];
 
-		if (10 * (uint64) stretch->count * overlaps->nkeys < 9 * least * read &&
+		if (10 * (uint64) stretch->count * overlaps->nkeys <
+			9 * least * read &&
 			search_wants(search, stretch->count + search->unseen))
 			rows += stretch->end - stretch->first;
 	}
@@ -394,16 +415,19 @@ wanted_rows(const IndexSearch *search, const Stretch *stretches, size_t n)
 }
 
 /*
- * Read more of the long lists, as long as these cost less than the rows that they may
- * exclude.  Returns the new stretches, or NULL if the segment is gone.
+ * Read more of the long lists, as long as these cost less than the rows that
+ * they may exclude.  Returns the new stretches, or NULL if the segment is
+ * gone.
  */
 static Stretch *
-read_optional(IndexSearch *search, Overlaps *overlaps, Stretch *stretches, size_t *n)
+read_optional(IndexSearch *search, Overlaps *overlaps, Stretch *stretches,
+			  size_t *n)
 {
 	uint32		unread = overlaps_unread(overlaps);
 	uint64		rows;
 
-	while (unread > 0 && (rows = wanted_rows(search, stretches, *n)) >= MANY_ROWS)
+	while (unread > 0 &&
+		   (rows = wanted_rows(search, stretches, *n)) >= MANY_ROWS)
 	{
 		if (!overlaps_read_late(overlaps, unread, rows * ROW_BYTES))
 			return NULL;
@@ -418,8 +442,8 @@ read_optional(IndexSearch *search, Overlaps *overlaps, Stretch *stretches, size_
 }
 
 /*
- * Look up as few keys as possible, more while many rows are in doubt.  Returns the
- * stretches, or NULL if the segment is gone.
+ * Look up as few keys as possible, more while many rows are in doubt.  Returns
+ * the stretches, or NULL if the segment is gone.
  */
 static Stretch *
 count_some(IndexSearch *search, Overlaps *overlaps, uint32 spare, size_t *n)
@@ -446,19 +470,24 @@ count_some(IndexSearch *search, Overlaps *overlaps, uint32 spare, size_t *n)
 	}
 }
 
-/* Look up all keys.  Returns the stretches, of all rows where the nearest are wanted. */
+/*
+ * Look up all keys.  Returns the stretches, of all rows where the nearest are
+ * wanted.
+ */
 static Stretch *
 count_all(IndexSearch *search, Overlaps *overlaps, size_t *n)
 {
 	if (!overlaps_look_up(overlaps, 0) || !overlaps_read_late(overlaps, 0, 0))
 		return NULL;
 	search->unseen = search->slack;
-	return overlaps_count(overlaps, search->every_row || search->query->nearest, n);
+	return overlaps_count(overlaps, search->every_row ||
+						  search->query->nearest, n);
 }
 
 /*
- * True if some of the keys suffice.  Vectors need all shares.  If the places of a sketch
- * have few values, all lists are long, and most must be read to exclude any row.
+ * True if some of the keys suffice.  Vectors need all shares.  If the places
+ * of a sketch have few values, all lists are long, and most must be read to
+ * exclude any row.
  */
 static inline bool
 some_keys_do(const IndexQuery *query)
@@ -480,7 +509,8 @@ search_segment(IndexSearch *search, const SegmentInfo *segment)
 	bool		there;
 
 	search->segment = segment;
-	search->cached = cached_segment(search->cache, search->store.index, segment);
+	search->cached = cached_segment(search->cache, search->store.index,
+									segment);
 	if (some)
 	{
 		if (nkeys > 0)			/* a spec that cannot be indexed has no keys */

@@ -2,12 +2,13 @@
  * segment_cache.c
  *		Per-backend cache of segment directories, filters and pending rows.
  *
- * Without it a look-up copies pages of each directory, searches the server's buffer
- * table for each page, and reads the pages of each filter.
+ * Without it a look-up copies pages of each directory, searches the server's
+ * buffer table for each page, and reads the pages of each filter.
  *
  * Memory is bounded for all indexes together.  If one index needs room, the
- * others are evicted.  Data that still does not fit is read from pages.  A segment is
- * loaded when it has been searched as often as a quarter of the pages to read.
+ * others are evicted.  Data that still does not fit is read from pages.  A
+ * segment is loaded when it has been searched as often as a quarter of the
+ * pages to read.
  */
 #include "postgres.h"
 
@@ -30,7 +31,9 @@ int			segment_cache_memory = 8192;
 /* Part of the memory that filters and sizes must leave free */
 #define RESERVE_SHARE		8
 
-/* One lock in COUNTED_LOCK goes through the buffer table, to count as a use. */
+/*
+ * One lock in COUNTED_LOCK goes through the buffer table, to count as a use.
+ */
 #define COUNTED_LOCK		16
 
 /* More rows than a pending page has */
@@ -49,7 +52,10 @@ forget_index(SegmentCache *cache)
 	(void) hash_search(caches, &cache->relid, HASH_REMOVE, NULL);
 }
 
-/* Invalidation callback.  A search may be using the cache, so nothing is freed here. */
+/*
+ * Invalidation callback.  A search may be using the cache, so nothing is freed
+ * here.
+ */
 static void
 index_changed(Datum arg, Oid relid)
 {
@@ -69,7 +75,8 @@ create_caches(void)
 		.keysize = sizeof(Oid),.entrysize = sizeof(SegmentCache)
 	};
 
-	cache_context = AllocSetContextCreate(TopMemoryContext, "neardup segment cache",
+	cache_context = AllocSetContextCreate(TopMemoryContext,
+										  "neardup segment cache",
 										  ALLOCSET_DEFAULT_SIZES);
 	control.hcxt = cache_context;
 	caches = hash_create("neardup segment caches", 16, &control,
@@ -148,7 +155,9 @@ memory_left(const SegmentCache *mine, Size wanted, Size limit)
 
 /* Loading a segment */
 
-/* Append the pages below a page of a directory; false if the segment is gone. */
+/*
+ * Append the pages below a page of a directory; false if the segment is gone.
+ */
 static bool
 load_directory(PageStore *store, const SegmentInfo *segment, BlockNumber block,
 			   uint32 height, CachedPages *pages)
@@ -161,7 +170,8 @@ load_directory(PageStore *store, const SegmentInfo *segment, BlockNumber block,
 	there = page_copy(store, block, segment->owner, page) &&
 		PAGE_TAIL(page)->kind == PAGE_DIRECTORY;
 	entries = (const DirectoryEntry *) PageGetContents(page);
-	for (uint32 i = 0; there && i < page_contents_size(page) / sizeof(DirectoryEntry); i++)
+	for (uint32 i = 0;
+		 there && i < page_contents_size(page) / sizeof(DirectoryEntry); i++)
 	{
 		if (height > 1)
 			there = load_directory(store, segment, entries[i].block,
@@ -192,7 +202,8 @@ load_pages(PageStore *store, const SegmentInfo *segment, Directory tree,
 	}
 	else if (!load_directory(store, segment, tree.root, tree.height, pages))
 		return false;
-	pages->entries = repalloc(pages->entries, pages->n * sizeof(DirectoryEntry));
+	pages->entries = repalloc(pages->entries,
+							  pages->n * sizeof(DirectoryEntry));
 	pages->buffers = palloc0(pages->n * sizeof(Buffer));
 	return true;
 }
@@ -211,10 +222,12 @@ load_words(PageStore *store, const SegmentInfo *segment, CachedSegment *cached)
 		uint32		n = Min(cached->nwords - done, FILTER_WORDS_PER_PAGE);
 
 		CHECK_FOR_INTERRUPTS();
-		if (!page_copy(store, cached->filter.entries[i].block, segment->owner, page) ||
+		if (!page_copy(store, cached->filter.entries[i].block, segment->owner,
+					   page) ||
 			PAGE_TAIL(page)->kind != PAGE_FILTER)
 			break;
-		memcpy(cached->words + done, PageGetContents(page), n * sizeof(uint64));
+		memcpy(cached->words + done, PageGetContents(page),
+			   n * sizeof(uint64));
 		done += n;
 	}
 	pfree(page);
@@ -230,11 +243,13 @@ load_sizes(PageStore *store, const SegmentInfo *segment, CachedSegment *cached)
 
 	for (uint32 i = 0; cached->sizes != NULL && i < cached->forward.n; i++)
 	{
-		const ForwardEntry *rows = (const ForwardEntry *) PageGetContents(page);
+		const ForwardEntry *rows =
+		(const ForwardEntry *) PageGetContents(page);
 		uint32		n = Min(segment->nrows - done, FORWARD_PER_PAGE);
 
 		CHECK_FOR_INTERRUPTS();
-		if (!page_copy(store, cached->forward.entries[i].block, segment->owner, page) ||
+		if (!page_copy(store, cached->forward.entries[i].block, segment->owner,
+					   page) ||
 			PAGE_TAIL(page)->kind != PAGE_FORWARD)
 			break;
 		for (uint32 row = 0; row < n; row++)
@@ -262,10 +277,12 @@ load_segment(SegmentCache *cache, Relation index, const SegmentInfo *segment,
 	Assert(cached->context == NULL && cached->owner == segment->owner);
 	if (memory_left(cache, pages, limit) < pages)
 		return;
-	left = memory_left(cache, pages + words + sizes, limit - limit / RESERVE_SHARE);
+	left = memory_left(cache, pages + words + sizes,
+					   limit - limit / RESERVE_SHARE);
 	left -= Min(left, pages);
 	loaded.nwords = Min(left, words) / sizeof(uint64);
-	loaded.context = AllocSetContextCreate(CurrentMemoryContext, "neardup segment",
+	loaded.context = AllocSetContextCreate(CurrentMemoryContext,
+										   "neardup segment",
 										   ALLOCSET_SMALL_SIZES);
 	old = MemoryContextSwitchTo(loaded.context);
 	if (words + sizes <= left)
@@ -338,7 +355,10 @@ load_pending_page(SegmentCache *cache, Relation index, BlockNumber block)
 	return ours;
 }
 
-/* Make room for the rows of another page; false if the limit does not allow for it. */
+/*
+ * Make room for the rows of another page; false if the limit does not allow
+ * for it.
+ */
 static bool
 reserve_rows(SegmentCache *cache)
 {
@@ -351,15 +371,17 @@ reserve_rows(SegmentCache *cache)
 		return false;
 	old = MemoryContextSwitchTo(cache->context);
 	cache->rows = growing_reserve(cache->rows, &cache->room,
-								  cache->nrows + MAX_ON_PAGE, sizeof(CachedRow));
+								  cache->nrows + MAX_ON_PAGE,
+								  sizeof(CachedRow));
 	MemoryContextSwitchTo(old);
 	return true;
 }
 
 /*
- * A row is appended to the last page only, under a lock on the metapage that keeps
- * another page from becoming the last.  So pages before the last one that a metapage
- * names do not change, and their places in the sequence are never used twice.
+ * A row is appended to the last page only, under a lock on the metapage that
+ * keeps another page from becoming the last.  So pages before the last one
+ * that a metapage names do not change, and their places in the sequence are
+ * never used twice.
  */
 bool
 cache_pending_rows(SegmentCache *cache, Relation index, const IndexMeta *meta)
@@ -408,7 +430,8 @@ cached_lock(Relation index, BlockNumber block, Buffer *buffer)
 	static uint32 locks = 0;
 
 	Assert(buffer != NULL);
-	if (BlockNumberIsValid(block) && *buffer > 0 && ++locks % COUNTED_LOCK != 0 &&
+	if (BlockNumberIsValid(block) && *buffer > 0 &&
+		++locks % COUNTED_LOCK != 0 &&
 		ReadRecentBuffer(compat_file(index), MAIN_FORKNUM, block, *buffer))
 	{
 		pgstat_count_buffer_read(index);

@@ -2,8 +2,9 @@
  * segment_cache.h
  *		Per-backend cache of segment directories, filters and pending rows.
  *
- * A segment never changes, so its cached data stay valid.  The recent buffer of each
- * page is a hint: a page is read under its lock, and has the number of its owner.
+ * A segment never changes, so its cached data stay valid.  The recent buffer
+ * of each page is a hint: a page is read under its lock, and has the number of
+ * its owner.
  */
 #ifndef NEARDUP_SEGMENT_CACHE_H
 #define NEARDUP_SEGMENT_CACHE_H
@@ -57,16 +58,22 @@ typedef struct SegmentCache
 /* Kilobytes that the cache may take, unless hash tables may take more. */
 extern int	segment_cache_memory;
 
-/* The cache of an index, by a metapage that was just read.  Valid until the next call. */
+/*
+ * The cache of an index, by a metapage that was just read.  Valid until the
+ * next call.
+ */
 extern SegmentCache *segment_cache(Relation index, const IndexMeta *meta);
 
-/* A segment in the cache, loaded after some searches if memory has room for it. */
+/*
+ * A segment in the cache, loaded after some searches if memory has room for
+ * it.
+ */
 extern CachedSegment *cached_segment(SegmentCache *cache, Relation index,
 									 const SegmentInfo *segment);
 
 /*
- * Load rows of the pending pages that are full, as far as memory has room for them:
- * those before cache->end.  False if the metapage is out of date.
+ * Load rows of the pending pages that are full, as far as memory has room for
+ * them:  those before cache->end.  False if the metapage is out of date.
  */
 extern bool cache_pending_rows(SegmentCache *cache, Relation index,
 							   const IndexMeta *meta);
@@ -74,7 +81,9 @@ extern bool cache_pending_rows(SegmentCache *cache, Relation index,
 /* The last page that begins with no greater number; -1 if there is none. */
 extern int64 cached_find(const CachedPages *pages, uint32 number);
 
-/* Pin a block, in *buffer if it still is there, and take a share lock on it. */
+/*
+ * Pin a block, in *buffer if it still is there, and take a share lock on it.
+ */
 extern Buffer cached_lock(Relation index, BlockNumber block, Buffer *buffer);
 
 #endif							/* NEARDUP_SEGMENT_CACHE_H */

@@ -2,10 +2,10 @@
  * segment_writer.c
  *		Writing a segment, at once or in steps.
  *
- * Pages of rows and lists are built in memory and written when they are full.  Words of
- * the filter and entries of directories wait in memory until the step ends.  A step
- * ends where the next key begins a page of the filter, so that no page of it is
- * written twice.
+ * Pages of rows and lists are built in memory and written when they are full.
+ * Words of the filter and entries of directories wait in memory until the step
+ * ends.  A step ends where the next key begins a page of the filter, so that
+ * no page of it is written twice.
  */
 #include "postgres.h"
 
@@ -148,7 +148,8 @@ writer_block(const SegmentWriter *writer)
 static void
 list_page(PageList *list, uint32 key, BlockNumber block)
 {
-	list->pages = growing_reserve(list->pages, &list->size, (size_t) list->n + 1,
+	list->pages = growing_reserve(list->pages, &list->size,
+								  (size_t) list->n + 1,
 								  sizeof(DirectoryEntry));
 	Assert(list->n == 0 || list->pages[list->n - 1].key <= key);
 	list->pages[list->n++] = (DirectoryEntry)
@@ -181,7 +182,10 @@ segment_rows_fill_page(const SegmentWriter *writer)
 
 /* Lists */
 
-/* Encode runs from i on in at most `most` bytes; returns the first that is left. */
+/*
+ * Encode runs from i on in at most `most` bytes; returns the first that is
+ * left.
+ */
 static size_t
 encode_runs(SegmentWriter *writer, const Runs *runs, size_t i, size_t most,
 			size_t *nbytes)
@@ -282,7 +286,8 @@ put_chunks(SegmentWriter *writer, uint32 key, const Runs *runs, size_t total)
 	{
 		size_t		nbytes;
 
-		i = encode_runs(writer, runs, i, room(writer) - ENTRY_OVERHEAD, &nbytes);
+		i = encode_runs(writer, runs, i, room(writer) - ENTRY_OVERHEAD,
+						&nbytes);
 		total -= Min(nbytes, total);
 		writer->at = number_put(writer->at, (uint64) nbytes << 2 |
 								(i < runs->n ? LIST_CHUNK : LIST_BYTES));
@@ -310,7 +315,8 @@ segment_begins_filter_page(const SegmentWriter *writer, uint32 key)
 {
 	return writer->info.filter_words == 0 ||
 		filter_word(key, writer->info.filter_words) - writer->first_word >=
-		(writer->nwords + FILTER_WORDS_PER_PAGE - 1) / FILTER_WORDS_PER_PAGE * FILTER_WORDS_PER_PAGE;
+		(writer->nwords + FILTER_WORDS_PER_PAGE - 1) /
+		FILTER_WORDS_PER_PAGE * FILTER_WORDS_PER_PAGE;
 }
 
 /* Extend the words in memory, with zeros. */
@@ -322,7 +328,8 @@ extend_words(SegmentWriter *writer, size_t n)
 	if (n > writer->words_size)
 		writer->words = growing_reserve(writer->words, &writer->words_size, n,
 										sizeof(uint64));
-	memset(writer->words + writer->nwords, 0, (n - writer->nwords) * sizeof(uint64));
+	memset(writer->words + writer->nwords, 0,
+		   (n - writer->nwords) * sizeof(uint64));
 	writer->nwords = n;
 }
 
@@ -353,9 +360,11 @@ write_words(SegmentWriter *writer, PageList *filter)
 		PGAlignedBlock page;
 
 		page_init(page.data, PAGE_FILTER, writer->info.owner);
-		memcpy(PageGetContents(page.data), writer->words + word, n * sizeof(uint64));
+		memcpy(PageGetContents(page.data), writer->words + word,
+			   n * sizeof(uint64));
 		((PageHeader) page.data)->pd_lower += n * sizeof(uint64);
-		list_page(filter, writer->first_word + word, chain_put(&writer->chain, page.data));
+		list_page(filter, writer->first_word + word,
+				  chain_put(&writer->chain, page.data));
 	}
 	writer->first_word += writer->nwords;
 	writer->nwords = 0;
@@ -399,12 +408,14 @@ segment_add_list(SegmentWriter *writer, uint32 key, const Runs *runs)
 		reserve_bytes(writer, runs->n);
 		(void) encode_runs(writer, runs, 0, writer->bytes_size, &nbytes);
 	}
-	require_room(writer, nbytes <= UNBROKEN_BYTES ? nbytes + ENTRY_OVERHEAD : 0);
+	require_room(writer, nbytes <= UNBROKEN_BYTES ? nbytes + ENTRY_OVERHEAD :
+				 0);
 	if (nbytes + ENTRY_OVERHEAD <= room(writer))
 		put_list(writer, key, runs, nbytes);
 	else
 		put_chunks(writer, key, runs, nbytes);
-	note_list(writer, key, nbytes > SHORT_BYTES ? filter_long_bits(key) : 0, rows);
+	note_list(writer, key, nbytes > SHORT_BYTES ? filter_long_bits(key) :
+			  0, rows);
 }
 
 /* The end of a step */
@@ -448,8 +459,11 @@ segment_pause(SegmentWriter *writer)
 
 	/* further words of the page have no bits */
 	if (writer->nwords % FILTER_WORDS_PER_PAGE != 0)
-		extend_words(writer, Min((writer->nwords / FILTER_WORDS_PER_PAGE + 1) * FILTER_WORDS_PER_PAGE,
-								 writer->info.filter_words - writer->first_word));
+		extend_words(writer,
+					 Min((writer->nwords / FILTER_WORDS_PER_PAGE +
+						  1) * FILTER_WORDS_PER_PAGE,
+						 writer->info.filter_words -
+						 writer->first_word));
 	finish_step(writer);
 	chain_pause(&writer->chain, NULL);
 	state->next_word = writer->first_word;
@@ -515,10 +529,12 @@ make_room(Batch *batch, uint32 nkeys)
 	MemoryContext old = MemoryContextSwitchTo(batch->context);
 	size_t		size = batch->rows_size;
 
-	batch->places = growing_reserve(batch->places, &size, (size_t) batch->nrows + 1,
+	batch->places = growing_reserve(batch->places, &size,
+									(size_t) batch->nrows + 1,
 									sizeof(uint64));
 	batch->rows = growing_reserve(batch->rows, &batch->rows_size,
-								  (size_t) batch->nrows + 1, sizeof(ForwardEntry));
+								  (size_t) batch->nrows + 1,
+								  sizeof(ForwardEntry));
 	batch->keys = growing_reserve(batch->keys, &batch->keys_size,
 								  batch->total + nkeys, sizeof(uint32));
 	MemoryContextSwitchTo(old);
@@ -538,7 +554,8 @@ batch_add(Batch *batch, const IndexedRow *row)
 	entry->spec = row->spec;
 	batch->places[batch->nrows++] = batch->total;
 	if (row->nkeys > 0)
-		memcpy(batch->keys + batch->total, row->keys, row->nkeys * sizeof(uint32));
+		memcpy(batch->keys + batch->total, row->keys,
+			   row->nkeys * sizeof(uint32));
 	batch->total += row->nkeys;
 }
 
@@ -571,7 +588,10 @@ ordered(const Batch *batch)
 	return order;
 }
 
-/* Sort postings by their upper half, the key; they are sorted by the lower half. */
+/*
+ * Sort postings by their upper half, the key; they are sorted by the lower
+ * half.
+ */
 static uint64 *
 sort_postings(uint64 *from, uint64 *to, uint64 n)
 {
@@ -645,7 +665,8 @@ list_postings(const Batch *batch, const RowOrder *order, uint64 *postings)
 	for (uint32 i = 0; i < batch->nrows; i++)
 	{
 		uint32		row = order[i].row;
-		uint64		end = row + 1 < batch->nrows ? batch->places[row + 1] : batch->total;
+		uint64		end = row + 1 < batch->nrows ? batch->places[row + 1] :
+		batch->total;
 
 		for (uint64 k = batch->places[row]; k < end; k++)
 			postings[n++] = (uint64) batch->keys[k] << 32 | i;
@@ -675,7 +696,8 @@ batch_write(Batch *batch, PageStore *store, uint64 owner)
 	for (uint32 i = 0; i < batch->nrows; i++)
 		segment_add_row(writer, &batch->rows[order[i].row]);
 	/* a temporary file is read as a whole, and needs no filter */
-	segment_expect_keys(writer, store->index == NULL ? 0 : count_keys(postings, batch->total));
+	segment_expect_keys(writer, store->index == NULL ? 0 :
+						count_keys(postings, batch->total));
 	write_lists(writer, postings, batch->total);
 	info = segment_end(writer);
 	MemoryContextSwitchTo(old);

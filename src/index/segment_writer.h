@@ -2,8 +2,9 @@
  * segment_writer.h
  *		Writing and merging segments, at once or in steps.
  *
- * A step goes from segment_resume() to segment_pause().  Rows come first, then lists
- * in the order of their keys.  An aborted step is repeated, into the same pages.
+ * A step goes from segment_resume() to segment_pause().  Rows come first, then
+ * lists in the order of their keys.  An aborted step is repeated, into the
+ * same pages.
  */
 #ifndef NEARDUP_SEGMENT_WRITER_H
 #define NEARDUP_SEGMENT_WRITER_H
@@ -30,13 +31,17 @@ extern bool segment_rows_fill_page(const SegmentWriter *writer);
 extern void segment_expect_keys(SegmentWriter *writer, uint64 keys);
 
 /* Append the list of a key.  Runs rise, and no two touch. */
-extern void segment_add_list(SegmentWriter *writer, uint32 key, const Runs *runs);
+extern void segment_add_list(SegmentWriter *writer, uint32 key,
+							 const Runs *runs);
 
 /* Append a list of one row. */
 extern void segment_add_single(SegmentWriter *writer, uint32 key, uint32 row);
 
-/* True if no key before this one has its bits on the same page of the filter. */
-extern bool segment_begins_filter_page(const SegmentWriter *writer, uint32 key);
+/*
+ * True if no key before this one has its bits on the same page of the filter.
+ */
+extern bool segment_begins_filter_page(const SegmentWriter *writer,
+									   uint32 key);
 
 /* End a step, and free the writer. */
 extern void segment_pause(SegmentWriter *writer);
@@ -82,24 +87,28 @@ extern void sort_rows(RowOrder *rows, size_t n);
 
 /* Merging segments, at once or in steps */
 
-/* Write a segment of the rows of others that are not dead, from one store to another. */
+/*
+ * Write a segment of the rows of others that are not dead, from one store to
+ * another.
+ */
 extern SegmentInfo segments_merge(PageStore *from, const SegmentInfo *segments,
 								  uint32 n, PageStore *to, uint64 owner);
 
 /* The state of a merge in steps, of segments of an index. */
-extern void merge_create(PageStore *store, uint64 owner, const SegmentInfo *segments,
+extern void merge_create(PageStore *store, uint64 owner,
+						 const SegmentInfo *segments,
 						 uint32 n, MergeState *state);
 
 /*
- * Do a step with rows, or with lists, of about that many postings.  Sets the phase of
- * the state, which the caller writes.
+ * Do a step with rows, or with lists, of about that many postings.  Sets the
+ * phase of the state, which the caller writes.
  */
 extern void merge_step(PageStore *store, const SegmentInfo *segments, uint32 n,
 					   MergeState *state, uint64 most);
 
 /*
- * The row map has a byte for each row that was merged, in the order of rows: the
- * number of its segment, with ROW_MAP_DROPPED if the row was dead.
+ * The row map has a byte for each row that was merged, in the order of rows:
+ * the number of its segment, with ROW_MAP_DROPPED if the row was dead.
  */
 #define ROW_MAP_DROPPED		0x80
 #define ROW_MAP_PER_PAGE	PAGE_ROOM
@@ -110,13 +119,17 @@ StaticAssertDecl(MAX_SEGMENTS < ROW_MAP_DROPPED,
 #define MERGE_DROPPED		PG_UINT32_MAX	/* new number of a dead row */
 
 /*
- * New numbers of the merged rows of each segment, palloc'd; passed[], which is 0 before,
- * is set to the number of these rows.
+ * New numbers of the merged rows of each segment, palloc'd; passed[], which is
+ * 0 before, is set to the number of these rows.
  */
-extern uint32 **merge_new_numbers(PageStore *store, const SegmentInfo *segments,
+extern uint32 **merge_new_numbers(PageStore *store,
+								  const SegmentInfo *segments,
 								  const MergeState *state, uint32 *passed);
 
-/* Bytes of memory of a step, for new numbers; and of a merge at once, with long lists. */
+/*
+ * Bytes of memory of a step, for new numbers; and of a merge at once, with
+ * long lists.
+ */
 #define MERGE_STEP_MEMORY(nrows)	((uint64) (nrows) * sizeof(uint32))
 #define MERGE_MEMORY(nrows)			((uint64) (nrows) * (sizeof(uint32) * 3 + 36))
 

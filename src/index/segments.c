@@ -2,16 +2,17 @@
  * segments.c
  *		The list of segments in the metapage: which are merged, and when.
  *
- * Insertions merge four segments of about the same size, so that a row is copied about
- * as often as its index has quadrupled.  Small ones are merged at once.  Large ones are
- * merged incrementally, a step with each flush, of at most as many postings as a small
- * merge has.  As a step merges sixteen times the flushed postings, all merges end
- * before the next ones are due.  VACUUM does the rest.
+ * Insertions merge four segments of about the same size, so that a row is
+ * copied about as often as its index has quadrupled.  Small ones are merged at
+ * once.  Large ones are merged incrementally, a step with each flush, of at
+ * most as many postings as a small merge has.  As a step merges sixteen times
+ * the flushed postings, all merges end before the next ones are due.  VACUUM
+ * does the rest.
  *
- * An incremental merge copies rows, then merges lists, then the new segment takes the
- * place of the old ones, and then the pages of these become free.  A step writes pages
- * that no search reads, and at its end the state.  If it is aborted, the next step
- * repeats it, into the same pages.
+ * An incremental merge copies rows, then merges lists, then the new segment
+ * takes the place of the old ones, and then the pages of these become free.  A
+ * step writes pages that no search reads, and at its end the state.  If it is
+ * aborted, the next step repeats it, into the same pages.
  */
 #include "postgres.h"
 
@@ -28,7 +29,10 @@
 #define MIN_TIER			65536
 #define TIER_FACTOR			4
 
-/* A step merges STEP_TIMES the flushed postings, at least 1 / MIN_STEP of the maximum. */
+/*
+ * A step merges STEP_TIMES the flushed postings, at least 1 / MIN_STEP of the
+ * maximum.
+ */
 #define STEP_TIMES			16
 #define MIN_STEP			8
 
@@ -64,7 +68,8 @@ remove_segments(IndexMeta *meta, const SegmentInfo *old, uint32 n)
 		SegmentInfo *segment = meta_segment(meta, old[i].owner);
 
 		if (segment == NULL)
-			elog(ERROR, "segment %llu vanished", (unsigned long long) old[i].owner);
+			elog(ERROR, "segment %llu vanished",
+				 (unsigned long long) old[i].owner);
 		*segment = meta->segments[--meta->nsegments];
 	}
 }
@@ -74,7 +79,8 @@ add_segment(IndexMeta *meta, const SegmentInfo *segment)
 {
 	if (segment->nrows == 0)
 		return;
-	Assert(meta->nsegments < MAX_SEGMENTS && segment->owner < meta->next_owner);
+	Assert(meta->nsegments < MAX_SEGMENTS &&
+		   segment->owner < meta->next_owner);
 	Assert(meta_segment(meta, segment->owner) == NULL);
 	meta->segments[meta->nsegments++] = *segment;
 }
@@ -147,7 +153,8 @@ write_state(Relation index, BlockNumber block, const MergeState *state)
 }
 
 bool
-merge_state(Relation index, const IndexMeta *meta, int number, MergeState *state)
+merge_state(Relation index, const IndexMeta *meta, int number,
+			MergeState *state)
 {
 	const MergeSlot *slot = &meta->merges[number];
 	PageStore	store = {.index = index};
@@ -157,7 +164,8 @@ merge_state(Relation index, const IndexMeta *meta, int number, MergeState *state
 		return false;
 	page_require(&store, slot->block, MERGE_OWNER(slot->owner), page.data);
 	memcpy(state, PageGetContents(page.data), sizeof(MergeState));
-	if (PAGE_TAIL(page.data)->kind != PAGE_MERGE || state->writer.info.owner != slot->owner)
+	if (PAGE_TAIL(page.data)->kind != PAGE_MERGE ||
+		state->writer.info.owner != slot->owner)
 		index_corrupt(index, slot->block, "It is not the state of a merge.");
 	return true;
 }
@@ -184,11 +192,13 @@ merge_segments(const IndexMeta *meta, int number, SegmentInfo *segments)
 }
 
 void
-merge_count_dead(Relation index, const IndexMeta *meta, int number, uint32 ndead)
+merge_count_dead(Relation index, const IndexMeta *meta, int number,
+				 uint32 ndead)
 {
 	MergeState *state = palloc(sizeof(MergeState));
 
-	if (merge_state(index, meta, number, state) && state->writer.info.ndead != ndead)
+	if (merge_state(index, meta, number, state) &&
+		state->writer.info.ndead != ndead)
 	{
 		state->writer.info.ndead = ndead;
 		write_state(index, meta->merges[number].block, state);
@@ -240,8 +250,8 @@ merge_begin(Relation index, const SegmentInfo *segments, uint32 n)
 /* Ending */
 
 /*
- * Replace the old segments by the new one, and list the old ones for their pages to
- * become free, in one change.  A skipped number lets searches notice.
+ * Replace the old segments by the new one, and list the old ones for their
+ * pages to become free, in one change.  A skipped number lets searches notice.
  */
 static void
 put_in_place(Relation index, int number, const SegmentInfo *segments, uint32 n,
@@ -259,13 +269,15 @@ put_in_place(Relation index, int number, const SegmentInfo *segments, uint32 n,
 	statebuffer = ReadBuffer(index, meta->merges[number].block);
 	LockBuffer(statebuffer, BUFFER_LOCK_EXCLUSIVE);
 	state->phase = MERGE_RELEASE;
-	put_state(GenericXLogRegisterBuffer(xlog, statebuffer, GENERIC_XLOG_FULL_IMAGE), state);
+	put_state(GenericXLogRegisterBuffer(xlog, statebuffer,
+										GENERIC_XLOG_FULL_IMAGE), state);
 	meta_finish_change(buffer, xlog);
 	UnlockReleaseBuffer(statebuffer);
 }
 
 static void
-finish(Relation index, int number, const SegmentInfo *segments, uint32 n, MergeState *state)
+finish(Relation index, int number, const SegmentInfo *segments, uint32 n,
+	   MergeState *state)
 {
 	PageStore	store = {.index = index};
 	SegmentInfo segment = segment_end(segment_resume(&store, &state->writer));
@@ -281,10 +293,12 @@ finish(Relation index, int number, const SegmentInfo *segments, uint32 n, MergeS
 
 /* End the merge.  Pages that only it used become free. */
 static void
-end_merge(Relation index, int number, BlockNumber block, const MergeState *state)
+end_merge(Relation index, int number, BlockNumber block,
+		  const MergeState *state)
 {
 	PageStore	store = {.index = index};
-	OldChain	row_map = {MERGE_OWNER(state->writer.info.owner), state->row_map.first};
+	OldChain	row_map = {MERGE_OWNER(state->writer.info.owner),
+	state->row_map.first};
 	Buffer		buffer;
 	GenericXLogState *xlog;
 	IndexMeta  *meta = meta_begin_change(index, &buffer, &xlog);
@@ -296,7 +310,8 @@ end_merge(Relation index, int number, BlockNumber block, const MergeState *state
 }
 
 static void
-release(Relation index, int number, BlockNumber block, MergeState *state, uint64 most)
+release(Relation index, int number, BlockNumber block, MergeState *state,
+		uint64 most)
 {
 	PageStore	store = {.index = index};
 	uint64		done = 0;
@@ -355,8 +370,8 @@ tier(const SegmentInfo *segment)
 }
 
 /*
- * The merge with the fewest postings; of the same magnitude the one that was begun
- * first; MAX_MERGES if there is none.
+ * The merge with the fewest postings; of the same magnitude the one that was
+ * begun first; MAX_MERGES if there is none.
  */
 static int
 least_merge(const IndexMeta *meta)
@@ -377,10 +392,12 @@ least_merge(const IndexMeta *meta)
 	for (int i = 0; i < MAX_MERGES; i++)
 	{
 		int			more = least == MAX_MERGES ? -1 :
-		pg_leftmost_one_pos64(postings[i] | 1) - pg_leftmost_one_pos64(postings[least] | 1);
+		pg_leftmost_one_pos64(postings[i] | 1) -
+		pg_leftmost_one_pos64(postings[least] | 1);
 
 		if (meta->merges[i].owner != 0 &&
-			(more < 0 || (more == 0 && meta->merges[i].owner < meta->merges[least].owner)))
+			(more < 0 ||
+			 (more == 0 && meta->merges[i].owner < meta->merges[least].owner)))
 			least = i;
 	}
 	return least;
@@ -412,10 +429,13 @@ compare_weight(const void *a, const void *b)
 void
 segments_sort(IndexMeta *meta)
 {
-	qsort(meta->segments, meta->nsegments, sizeof(SegmentInfo), compare_weight);
+	qsort(meta->segments, meta->nsegments, sizeof(SegmentInfo),
+		  compare_weight);
 }
 
-/* Copy the metapage, with the segments that are in no merge, lightest first. */
+/*
+ * Copy the metapage, with the segments that are in no merge, lightest first.
+ */
 static void
 copy_sorted(Relation index, IndexMeta *meta)
 {
@@ -441,12 +461,13 @@ merge_at_once(Relation index, const SegmentInfo *segments, uint32 n)
 static bool
 rows_fit(uint64 nrows)
 {
-	return nrows < MERGE_DROPPED && MERGE_STEP_MEMORY(nrows) <= (uint64) maintenance_work_mem * 1024;
+	return nrows < MERGE_DROPPED &&
+		MERGE_STEP_MEMORY(nrows) <= (uint64) maintenance_work_mem * 1024;
 }
 
 /*
- * Number of sorted segments to merge at once: those up to the lowest tier that has
- * four; 0 for none.
+ * Number of sorted segments to merge at once: those up to the lowest tier that
+ * has four; 0 for none.
  */
 static uint32
 full_tier(const IndexMeta *meta, uint64 most_postings)
@@ -475,8 +496,8 @@ full_tier(const IndexMeta *meta, uint64 most_postings)
 }
 
 /*
- * Begin to merge four sorted segments of about the same size, the lightest such ones.
- * Lighter segments stay, to be merged with later ones.
+ * Begin to merge four sorted segments of about the same size, the lightest
+ * such ones.  Lighter segments stay, to be merged with later ones.
  */
 static void
 begin_large(Relation index, const IndexMeta *meta)
@@ -517,7 +538,8 @@ segments_merge_some(Relation index, uint64 added)
 		merge_at_once(index, meta->segments, n);
 	}
 	begin_large(index, meta);
-	(void) merge_do_step(index, Min(Max(STEP_TIMES * added, most / MIN_STEP), most));
+	(void) merge_do_step(index,
+						 Min(Max(STEP_TIMES * added, most / MIN_STEP), most));
 	pfree(meta);
 }
 
@@ -536,8 +558,9 @@ merge_or_begin(Relation index, const SegmentInfo *segments, uint32 n)
 }
 
 /*
- * Steps are large enough for this not to be needed, but merges that do not fit into
- * memory may leave many segments.  Then a few of the lightest are merged anyway.
+ * Steps are large enough for this not to be needed, but merges that do not fit
+ * into memory may leave many segments.  Then a few of the lightest are merged
+ * anyway.
  */
 void
 segments_make_room(Relation index)
@@ -549,7 +572,8 @@ segments_make_room(Relation index)
 		if (!merge_do_step(index, merge_step_postings))
 		{
 			copy_sorted(index, meta);
-			merge_or_begin(index, meta->segments, Min(meta->nsegments, TIER_FACTOR));
+			merge_or_begin(index, meta->segments,
+						   Min(meta->nsegments, TIER_FACTOR));
 		}
 		meta_copy(index, meta);
 	}

@@ -21,8 +21,8 @@ extern void segments_replace(Relation index, const SegmentInfo *old, uint32 n,
 							 const SegmentInfo *segment, uint64 pending_first);
 
 /*
- * Sort the segments of a copy of the metapage, lightest first: these are merged soonest,
- * so a search reads them before their pages are reused.
+ * Sort the segments of a copy of the metapage, lightest first: these are
+ * merged soonest, so a search reads them before their pages are reused.
  */
 extern void segments_sort(IndexMeta *meta);
 
@@ -30,14 +30,15 @@ extern void segments_sort(IndexMeta *meta);
 extern void segments_make_room(Relation index);
 
 /*
- * Merge small segments of about the same size while there are four of them, and do a
- * step with large ones, after an insertion has added that weight.
+ * Merge small segments of about the same size while there are four of them,
+ * and do a step with large ones, after an insertion has added that weight.
  */
 extern void segments_merge_some(Relation index, uint64 added);
 
 /*
- * Merge all that are not small to the next greater one, within maintenance_work_mem,
- * and rewrite those with many dead rows, as VACUUM does; large merges are only begun.
+ * Merge all that are not small to the next greater one, within
+ * maintenance_work_mem, and rewrite those with many dead rows, as VACUUM does;
+ * large merges are only begun.
  */
 extern void segments_merge_all(Relation index);
 
@@ -49,8 +50,8 @@ segment_weight(const SegmentInfo *segment)
 }
 
 /*
- * Do a step of the least incremental merge, of about that many postings; false if
- * there is no merge.
+ * Do a step of the least incremental merge, of about that many postings; false
+ * if there is no merge.
  */
 extern bool merge_do_step(Relation index, uint64 most_postings);
 
@@ -69,15 +70,18 @@ extern void merge_count_dead(Relation index, const IndexMeta *meta,
 /* Pending rows */
 
 /*
- * Add a row.  Sometimes flushes the pending rows and merges small segments, a bounded
- * amount of work.
+ * Add a row.  Sometimes flushes the pending rows and merges small segments, a
+ * bounded amount of work.
  */
 extern void pending_insert(Relation index, const IndexedRow *row);
 
 /* Pending pages that an insertion makes a segment */
 #define FLUSH_PAGES			32
 
-/* Make a segment of at least that many pending pages; the caller holds the merge lock. */
+/*
+ * Make a segment of at least that many pending pages; the caller holds the
+ * merge lock.
+ */
 extern void pending_flush(Relation index, uint64 least);
 
 /* Number of rows on a pending page. */
@@ -95,11 +99,15 @@ pending_head(Page page, int i)
 	return (const PendingHead *) PAGE_TAIL(page) - 1 - i;
 }
 
-/* The rest of a pending row; raises INDEX_CORRUPTED if that is not on the page. */
+/*
+ * The rest of a pending row; raises INDEX_CORRUPTED if that is not on the
+ * page.
+ */
 static inline const PendingRow *
 pending_row(Relation index, Page page, const PendingHead *head)
 {
-	const PendingRow *row = (const PendingRow *) ((char *) page + head->offset);
+	const PendingRow *row =
+	(const PendingRow *) ((char *) page + head->offset);
 	int			most = (int) ((PageHeader) page)->pd_lower - head->offset -
 	(int) offsetof(PendingRow, keys);
 

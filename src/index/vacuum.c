@@ -2,11 +2,12 @@
  * vacuum.c
  *		VACUUM of an index of access method neardup.
  *
- * Rows to be deleted have been in the index since before VACUUM began.  So after a
- * first flush they are in a segment, or in one into which it was merged.  Segments are
- * read under the merge lock, some pages at a time: if an insertion waits for longer
- * than deadlock_timeout, the server cancels an autovacuum.  A segment that is
- * merged meanwhile is read again, as a part of its successor.
+ * Rows to be deleted have been in the index since before VACUUM began.  So
+ * after a first flush they are in a segment, or in one into which it was
+ * merged.  Segments are read under the merge lock, some pages at a time: if an
+ * insertion waits for longer than deadlock_timeout, the server cancels an
+ * autovacuum.  A segment that is merged meanwhile is read again, as a part of
+ * its successor.
  */
 #include "postgres.h"
 
@@ -31,7 +32,9 @@ typedef struct Deletion
 	int			merge;			/* number of its merge, or -1 */
 } Deletion;
 
-/* Pages of a segment, and blocks, that are read under the merge lock at once */
+/*
+ * Pages of a segment, and blocks, that are read under the merge lock at once
+ */
 #define PAGES_AT_ONCE		128
 #define BLOCKS_AT_ONCE		4096
 
@@ -41,7 +44,10 @@ rows_on(const char *page)
 	return page_contents_size(page) / sizeof(ForwardEntry);
 }
 
-/* Mark rows of a page as dead.  Under the merge lock no other process changes it. */
+/*
+ * Mark rows of a page as dead.  Under the merge lock no other process changes
+ * it.
+ */
 static void
 mark_page(Deletion *deletion, BlockNumber block, const bool *dead)
 {
@@ -82,13 +88,17 @@ delete_on_page(Deletion *deletion, BlockNumber block, char *page, uint32 *gone)
 	return n;
 }
 
-/* Set the number of dead rows of a segment, with those of an interrupted VACUUM. */
+/*
+ * Set the number of dead rows of a segment, with those of an interrupted
+ * VACUUM.
+ */
 static void
 count_dead(Relation index, uint64 owner, uint32 ndead)
 {
 	Buffer		buffer;
 	GenericXLogState *xlog;
-	SegmentInfo *segment = meta_segment(meta_begin_change(index, &buffer, &xlog), owner);
+	SegmentInfo *segment =
+	meta_segment(meta_begin_change(index, &buffer, &xlog), owner);
 
 	Assert(segment != NULL && ndead <= segment->nrows);
 	segment->ndead = ndead;
@@ -113,7 +123,10 @@ yield_lock(Deletion *deletion)
 	return there;
 }
 
-/* Delete rows of a segment; *gone is the number of dead ones.  False if it was merged. */
+/*
+ * Delete rows of a segment; *gone is the number of dead ones.  False if it was
+ * merged.
+ */
 static bool
 delete_in_segment(Deletion *deletion, const SegmentInfo *segment, uint32 *gone)
 {
@@ -125,10 +138,13 @@ delete_in_segment(Deletion *deletion, const SegmentInfo *segment, uint32 *gone)
 	*gone = 0;
 	for (uint32 i = 1; there && seen < segment->nrows; i++)
 	{
-		block = chain_find(&deletion->store, block, segment->owner, PAGE_FORWARD, page);
+		block = chain_find(&deletion->store, block, segment->owner,
+						   PAGE_FORWARD, page);
 		if (!BlockNumberIsValid(block))
-			index_corrupt(deletion->index, segment->first, "Rows are missing.");
-		deletion->stats->tuples_removed += delete_on_page(deletion, block, page, gone);
+			index_corrupt(deletion->index, segment->first,
+						  "Rows are missing.");
+		deletion->stats->tuples_removed += delete_on_page(deletion, block,
+														  page, gone);
 		seen += rows_on(page);
 		Assert(*gone <= seen);
 		block = PAGE_TAIL(page)->next;
@@ -155,8 +171,8 @@ delete_and_count(Deletion *deletion, const SegmentInfo *segment)
 }
 
 /*
- * Delete rows of all segments of a merge, and then among the rows that it has copied.
- * Add the segments to done[], unless the merge ended meanwhile.
+ * Delete rows of all segments of a merge, and then among the rows that it has
+ * copied.  Add the segments to done[], unless the merge ended meanwhile.
  */
 static void
 delete_in_merge(Deletion *deletion, const IndexMeta *meta, int number,
@@ -190,8 +206,8 @@ delete_in_merge(Deletion *deletion, const IndexMeta *meta, int number,
 }
 
 /*
- * Delete rows of a segment that is old enough and not done yet; false if there is none.
- * done[] has room for MAX_SEGMENTS more.
+ * Delete rows of a segment that is old enough and not done yet; false if there
+ * is none.  done[] has room for MAX_SEGMENTS more.
  */
 static bool
 delete_in_next(Deletion *deletion, uint64 before, uint64 *done, uint32 *ndone)
@@ -219,7 +235,9 @@ delete_in_next(Deletion *deletion, uint64 before, uint64 *done, uint32 *ndone)
 	return next != NULL;
 }
 
-/* Make a segment of the pending rows; returns the number of the next segment. */
+/*
+ * Make a segment of the pending rows; returns the number of the next segment.
+ */
 static uint64
 flush_all(Relation index)
 {
@@ -285,7 +303,9 @@ find_free_some(Relation index, const IndexMeta *meta, BlockNumber block,
 	}
 }
 
-/* Record all free blocks.  The merge lock protects new pages, which look free. */
+/*
+ * Record all free blocks.  The merge lock protects new pages, which look free.
+ */
 static void
 find_free_blocks(Relation index, IndexBulkDeleteResult *stats)
 {
@@ -309,8 +329,8 @@ find_free_blocks(Relation index, IndexBulkDeleteResult *stats)
 }
 
 /*
- * Do steps until no merge is left.  Insertions may begin further merges meanwhile, so
- * stop when all segments could have been merged twice.
+ * Do steps until no merge is left.  Insertions may begin further merges
+ * meanwhile, so stop when all segments could have been merged twice.
  */
 static void
 finish_steps(Relation index)

@@ -2,11 +2,11 @@
  * analysis.c
  *		The `analysis` argument: parser and canonical text.
  *
- * An analysis is a list of words, each of which fills one slot (language, stop, minlen
- * and so on).  A slot that is filled twice is an error, so the order of words never
- * matters.  The canonical text has what differs from the default, in the order of the
- * slots, and always k.  Every signature has its hash: two analyses with the same
- * canonical text are the same spec.
+ * An analysis is a list of words, each of which fills one slot (language,
+ * stop, minlen and so on).  A slot that is filled twice is an error, so the
+ * order of words never matters.  The canonical text has what differs from the
+ * default, in the order of the slots, and always k.  Every signature has its
+ * hash: two analyses with the same canonical text are the same spec.
  */
 #include "postgres.h"
 
@@ -89,7 +89,8 @@ static const Setting settings[NUM_SLOTS] = {
 	[SLOT_DIGITS] = {CHOICE("digits", digits), FILTER_DIGITS, 0},
 	[SLOT_ACCENTS] = {CHOICE("accents", accents), FILTER_ACCENTS, 0},
 	/* WORDS_ANY has no name */
-	[SLOT_SCRIPT] = {"script", word_script_names + 1, NUM_WORD_SCRIPTS - 1, 0, 0},
+	[SLOT_SCRIPT] = {"script", word_script_names + 1, NUM_WORD_SCRIPTS - 1, 0,
+	0},
 	[SLOT_REPEATS] = {CHOICE("repeats", repeats), FILTER_REPEATS, 0},
 	[SLOT_HYPHENS] = {CHOICE("hyphens", hyphens), 0, READING_JOINED},
 	[SLOT_UNIT] = {CHOICE("unit", units), 0, 0},
@@ -118,7 +119,10 @@ shown(const char *word)
 	return psprintf("%.*s...", (int) len, word);
 }
 
-/* Fill a slot with a word; return false (a soft error) if it is filled already. */
+/*
+ * Fill a slot with a word; return false (a soft error) if it is filled
+ * already.
+ */
 static bool
 fill_slot(Parser *parser, Slot slot, const char *word)
 {
@@ -287,8 +291,8 @@ static const struct
 };
 
 /*
- * Return the analysis that a list of words with commas or other signs between them
- * means, or NULL.
+ * Return the analysis that a list of words with commas or other signs between
+ * them means, or NULL.
  */
 static char *
 meant_by_list(const char *words)
@@ -333,13 +337,14 @@ meant(const char *word)
 }
 
 /*
- * Return whether a word, up to its equals sign, is in a list with a space around each
- * word.
+ * Return whether a word, up to its equals sign, is in a list with a space
+ * around each word.
  */
 static bool
 is_listed(const char *word, const char *list)
 {
-	return strstr(list, psprintf(" %.*s ", (int) strcspn(word, "="), word)) != NULL;
+	return strstr(list,
+				  psprintf(" %.*s ", (int) strcspn(word, "="), word)) != NULL;
 }
 
 /* Return a hint for a word that belongs to another argument, or NULL. */
@@ -352,10 +357,12 @@ said_elsewhere(const char *word)
 		return !is_listed(word, " tf tf-idf ntf-idf tf-ridf bm25 ") ? NULL :
 			psprintf("A weight follows a lexicon: weighted_words(doc, lexicon, '%s').",
 					 word);
-	if (is_listed(word, " max_gap max_words measure min_words size threshold "))
+	if (is_listed(word,
+				  " max_gap max_words measure min_words size threshold "))
 		return psprintf("It is an argument of its own: %.*s => %s.",
 						(int) (equals - word), word, shown(equals + 1));
-	if (is_listed(word, " fragmentdelimiter highlightall maxfragments maxwords minwords shortword startsel stopsel "))
+	if (is_listed(word,
+				  " fragmentdelimiter highlightall maxfragments maxwords minwords shortword startsel stopsel "))
 		return psprintf("It stands in the argument options: options => '%s'.",
 						shown(word));
 	return NULL;
@@ -429,9 +436,9 @@ check_together(Parser *parser)
 }
 
 /*
- * Append a name, quoted unless it has only small letters, digits and underscores.
- * quote_identifier() cannot be used: it quotes keywords, which differ between versions,
- * and by a setting all names.
+ * Append a name, quoted unless it has only small letters, digits and
+ * underscores.  quote_identifier() cannot be used: it quotes keywords, which
+ * differ between versions, and by a setting all names.
  */
 static void
 append_name(StringInfo text, const char *name)
@@ -454,8 +461,8 @@ append_name(StringInfo text, const char *name)
 }
 
 /*
- * Return the hash of "config=<schema>.<name> k=<k>" in UTF-8.  Names are quoted, so no
- * two configurations share a text.
+ * Return the hash of "config=<schema>.<name> k=<k>" in UTF-8.  Names are
+ * quoted, so no two configurations share a text.
  */
 static uint32
 config_hash(Oid config, int k)

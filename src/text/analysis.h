@@ -2,11 +2,11 @@
  * analysis.h
  *		The `analysis` argument, parsed.
  *
- * An analysis is a short list of words such as 'english stop k=5'.  It is parsed once
- * per call site.  All that changes the values of a signature goes into the
- * SignatureSpec, from which the canonical text follows.  How the text is read
- * (READING_...) does not: a text with markup or divided words can be compared with one
- * that has none.
+ * An analysis is a short list of words such as 'english stop k=5'.  It is
+ * parsed once per call site.  All that changes the values of a signature goes
+ * into the SignatureSpec, from which the canonical text follows.  How the text
+ * is read (READING_...) does not: a text with markup or divided words can be
+ * compared with one that has none.
  */
 #ifndef NEARDUP_ANALYSIS_H
 #define NEARDUP_ANALYSIS_H
@@ -33,14 +33,15 @@ typedef struct Analysis
 
 /*
  * Parse an analysis text of len bytes; return a palloc'd result.  Raises
- * INVALID_PARAMETER_VALUE with the wrong word and a hint.  With an ErrorSaveContext as
- * escontext (PostgreSQL 16 and later, ereturn() of compat.h) it returns NULL instead.
+ * INVALID_PARAMETER_VALUE with the wrong word and a hint.  With an
+ * ErrorSaveContext as escontext (PostgreSQL 16 and later, ereturn() of
+ * compat.h) it returns NULL instead.
  */
 extern Analysis *analysis_parse(const char *text, size_t len, Node *escontext);
 
 /*
- * Return whether a word is known; of a word with a value, such as "k=5", whether its
- * name is known.
+ * Return whether a word is known; of a word with a value, such as "k=5",
+ * whether its name is known.
  */
 extern bool analysis_knows_word(const char *word, size_t len);
 
@@ -51,21 +52,22 @@ extern bool analysis_knows_word(const char *word, size_t len);
 extern void analysis_set_k(Analysis *analysis, int k);
 
 /*
- * Return the analysis by a text-search configuration.  Its qualified name goes into the
- * analysis hash; its OID does not.
+ * Return the analysis by a text-search configuration.  Its qualified name goes
+ * into the analysis hash; its OID does not.
  */
 extern Analysis *analysis_of_config(Oid config);
 
 /*
- * Append the canonical text of a spec: "k=3", "english stop k=3", "config=1a2b3c4d k=3"
- * (of a configuration only the hash is stored).  Empty for METHOD_FEATURES.
+ * Append the canonical text of a spec: "k=3", "english stop k=3",
+ * "config=1a2b3c4d k=3" (of a configuration only the hash is stored).  Empty
+ * for METHOD_FEATURES.
  */
 extern void analysis_canonical(const SignatureSpec *spec, StringInfo out);
 
 /*
- * Compute the hash that SignatureSpec.analysis must hold from the other fields; return
- * false if these contradict each other.  Not for FILTER_CONFIG, whose hash is of a name
- * that the header does not hold.
+ * Compute the hash that SignatureSpec.analysis must hold from the other
+ * fields; return false if these contradict each other.  Not for FILTER_CONFIG,
+ * whose hash is of a name that the header does not hold.
  */
 extern bool analysis_hash(const SignatureSpec *spec, uint32 *hash);
 
@@ -75,7 +77,10 @@ extern bool analysis_hash(const SignatureSpec *spec, uint32 *hash);
  */
 extern void analysis_rehash(SignatureSpec *spec);
 
-/* Return how the text is read, as words that follow the canonical text: " html". */
+/*
+ * Return how the text is read, as words that follow the canonical text: "
+ * html".
+ */
 extern const char *analysis_reading(uint8 reading);
 
 /* Return the name of a language by its stored number, or NULL. */

@@ -2,10 +2,10 @@
  * ascii.c
  *		Index of the words in ASCII text.
  *
- * 64 bytes at a time are put into lower case and turned into two 64-bit maps: bytes
- * that belong to words, and bytes that are not ASCII, which the scanner reads.  A run
- * begins or ends where the first map changes from one bit to the next, so time is in
- * proportion to the number of words, not of bytes.
+ * 64 bytes at a time are put into lower case and turned into two 64-bit maps:
+ * bytes that belong to words, and bytes that are not ASCII, which the scanner
+ * reads.  A run begins or ends where the first map changes from one bit to the
+ * next, so time is in proportion to the number of words, not of bytes.
  */
 #include "postgres.h"
 
@@ -18,9 +18,9 @@
 #include "text/ascii.h"
 
 /*
- * Bit maps of 64 bytes of text.  map_bytes() writes their lower case to folded,
- * and maps bytes of words and bytes that are not ASCII; map_byte() maps the bytes
- * that are c.
+ * Bit maps of 64 bytes of text.  map_bytes() writes their lower case to
+ * folded, and maps bytes of words and bytes that are not ASCII; map_byte()
+ * maps the bytes that are c.
  */
 #ifdef __SSE2__
 
@@ -109,10 +109,10 @@ map_bytes(const unsigned char *text, char *folded, uint64 *word,
 #endif
 
 /*
- * Mark the letter before each hyphen that is followed by white space or the end of the
- * chunk as not ASCII. `hyphens` has those after a word, of the 64 bytes at `at`. A
- * hyphen that begins the chunk needs no mark: the run before it ends with its chunk, so
- * the scanner reads it.
+ * Mark the letter before each hyphen that is followed by white space or the
+ * end of the chunk as not ASCII. `hyphens` has those after a word, of the 64
+ * bytes at `at`. A hyphen that begins the chunk needs no mark: the run before
+ * it ends with its chunk, so the scanner reads it.
  */
 static void
 mark_divided(AsciiIndex *index, const unsigned char *str, int at,

@@ -20,13 +20,15 @@ typedef struct AsciiIndex
 } AsciiIndex;
 
 /*
- * Index a text, or its first ASCII_CHUNK bytes.  With dotless, I counts as not ASCII;
- * with divided, so does a letter before a hyphen that may end a line.
+ * Index a text, or its first ASCII_CHUNK bytes.  With dotless, I counts as not
+ * ASCII; with divided, so does a letter before a hyphen that may end a line.
  */
 extern void ascii_index(AsciiIndex *index, const unsigned char *text,
 						size_t len, bool dotless, bool divided);
 
-/* Return whether the bytes from start up to stop (start < stop) are all ASCII. */
+/*
+ * Return whether the bytes from start up to stop (start < stop) are all ASCII.
+ */
 static inline bool
 ascii_only(const AsciiIndex *index, int start, int stop)
 {

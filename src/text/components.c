@@ -3,11 +3,11 @@
  *		The parts of ICU and libstemmer that decide which words and sentences a
  *		text has, each identified by a hash of its results.
  *
- * A new version of ICU changes the words of hardly any text, and libstemmer has no
- * version at run time.  So each component is identified by a hash of its results for a
- * sample.  A stemmer's sample has words formed of all endings in its tables
- * (data/stemmer_endings.inc) with pseudorandom letters before and between them, so a
- * change of any rule changes the hash.
+ * A new version of ICU changes the words of hardly any text, and libstemmer
+ * has no version at run time.  So each component is identified by a hash of
+ * its results for a sample.  A stemmer's sample has words formed of all
+ * endings in its tables (data/stemmer_endings.inc) with pseudorandom letters
+ * before and between them, so a change of any rule changes the hash.
  */
 #include "postgres.h"
 
@@ -76,9 +76,9 @@ add_hash(uint64 *hash, const void *bytes, size_t len)
 }
 
 /*
- * Hash the classes of all characters below U+3100 and of the compatibility blocks, as
- * of Unicode 15.0.  Newer characters are new scripts and symbols, which no older text
- * has.
+ * Hash the classes of all characters below U+3100 and of the compatibility
+ * blocks, as of Unicode 15.0.  Newer characters are new scripts and symbols,
+ * which no older text has.
  */
 static uint64
 hash_letters(void)
@@ -175,7 +175,8 @@ read_endings(const char *str)
 	size_t		len = strlen(str);
 
 	endings->ending = palloc((len / 2 + 1) * sizeof(char *));
-	for (size_t i = 0; i < len; i += pg_utf_mblen((const unsigned char *) str + i))
+	for (size_t i = 0; i < len;
+		 i += pg_utf_mblen((const unsigned char *) str + i))
 	{
 		if (i == 0 || str[i - 1] == ' ')
 			endings->ending[endings->nendings++] = str + i;
@@ -199,7 +200,8 @@ put_letters(StringInfo word, Endings *endings, int n)
 {
 	while (n-- > 0)
 	{
-		const char *letter = endings->letters[pick(endings, endings->nletters)];
+		const char *letter =
+		endings->letters[pick(endings, endings->nletters)];
 
 		appendBinaryStringInfo(word, letter,
 							   pg_utf_mblen((const unsigned char *) letter));
@@ -208,7 +210,10 @@ put_letters(StringInfo word, Endings *endings, int n)
 
 #define SAMPLE_WORDS	2000	/* about, of a language */
 
-/* Form word `number` of an ending: alone, after another ending, or after letters. */
+/*
+ * Form word `number` of an ending: alone, after another ending, or after
+ * letters.
+ */
 static void
 form_word(StringInfo word, Endings *endings, const char *ending, int number)
 {
@@ -227,7 +232,8 @@ form_word(StringInfo word, Endings *endings, const char *ending, int number)
 static uint64
 hash_stems(Language language)
 {
-	struct sb_stemmer *stemmer = sb_stemmer_new(language_name(language), "UTF_8");
+	struct sb_stemmer *stemmer = sb_stemmer_new(language_name(language),
+												"UTF_8");
 	Endings    *endings = read_endings(stemmer_endings[language]);
 	int			forms = 3 + SAMPLE_WORDS / endings->nendings;
 	StringInfoData word;
@@ -235,14 +241,16 @@ hash_stems(Language language)
 
 	Assert(endings->nendings > 0);
 	if (stemmer == NULL)
-		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
 	initStringInfo(&word);
 	for (int i = 0; i < endings->nendings * forms; i++)
 	{
 		const sb_symbol *stem;
 
 		form_word(&word, endings, endings->ending[i / forms], i % forms);
-		stem = sb_stemmer_stem(stemmer, (const sb_symbol *) word.data, word.len);
+		stem = sb_stemmer_stem(stemmer, (const sb_symbol *) word.data,
+							   word.len);
 		if (stem != NULL)
 			add_hash(&hash, stem, sb_stemmer_length(stemmer));
 	}
@@ -253,7 +261,8 @@ hash_stems(Language language)
 char *
 component_version(int id)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "neardup component",
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "neardup component",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	uint64		hash;

@@ -8,7 +8,10 @@
 
 #include "text/languages.h"
 
-/* A component: one of these, or COMPONENT_STEMMER and the number of a language. */
+/*
+ * A component: one of these, or COMPONENT_STEMMER and the number of a
+ * language.
+ */
 typedef enum ComponentId
 {
 	COMPONENT_LETTERS,			/* classes and folding of characters */
@@ -24,15 +27,15 @@ typedef enum ComponentId
 #define NUM_COMPONENTS	(COMPONENT_STEMMER + NUM_LANGUAGES)
 
 /*
- * Return the name of a component, palloc'd for stemmers, such as "letters" or "stems of
- * german"; NULL if this server does not have the component.
+ * Return the name of a component, palloc'd for stemmers, such as "letters" or
+ * "stems of german"; NULL if this server does not have the component.
  */
 extern const char *component_name(int id);
 
 /*
- * Return a hash of a component's results for a fixed sample, in hexadecimal, palloc'd.
- * Equal hashes on two servers mean equal results for the sample, whatever the versions
- * of libraries are.  Takes about a millisecond.
+ * Return a hash of a component's results for a fixed sample, in hexadecimal,
+ * palloc'd.  Equal hashes on two servers mean equal results for the sample,
+ * whatever the versions of libraries are.  Takes about a millisecond.
  */
 extern char *component_version(int id);
 

@@ -2,12 +2,12 @@
  * languages.c
  *		The table of languages, with their stop words.
  *
- * The list of languages is not that of libstemmer, because numbers of languages are
- * stored.  A signature made where libstemmer has Estonian can be restored and compared
- * where it does not; only making new ones there is an error.  Stop words are part of
- * the module, not read from the server's files, so an analysis means the same
- * everywhere.  A list that has been released never changes; another list will need
- * another word in the analysis.
+ * The list of languages is not that of libstemmer, because numbers of
+ * languages are stored.  A signature made where libstemmer has Estonian can be
+ * restored and compared where it does not; only making new ones there is an
+ * error.  Stop words are part of the module, not read from the server's files,
+ * so an analysis means the same everywhere.  A list that has been released
+ * never changes; another list will need another word in the analysis.
  */
 #include "postgres.h"
 
@@ -83,7 +83,8 @@ language_list(bool with_stop_words)
 
 		if (language_is_available(language) &&
 			(!with_stop_words || language_stop_words(language) != NULL))
-			appendStringInfo(&list, "%s%s", list.len > 0 ? ", " : "", names[i]);
+			appendStringInfo(&list, "%s%s", list.len > 0 ? ", " :
+							 "", names[i]);
 	}
 	return list.data;
 }
@@ -131,7 +132,8 @@ language_nearest(const char *name)
 
 		if (!language_is_available((Language) i))
 			continue;
-		wrong = varstr_levenshtein_less_equal(name, len, names[i], strlen(names[i]),
+		wrong = varstr_levenshtein_less_equal(name, len, names[i],
+											  strlen(names[i]),
 											  1, 1, 1, MAX_WRONG, true);
 		if (wrong < least)
 			nearest = names[i];

@@ -6,9 +6,9 @@
 #define NEARDUP_LANGUAGES_H
 
 /*
- * Stored in headers: a number belongs to its language for ever.  Ukrainian and Persian
- * have no stemmer, only letter rules and stop words; those from Estonian on are in
- * versions of libstemmer older or newer than 2.2.
+ * Stored in headers: a number belongs to its language for ever.  Ukrainian and
+ * Persian have no stemmer, only letter rules and stop words; those from
+ * Estonian on are in versions of libstemmer older or newer than 2.2.
  */
 #define LANGUAGE_LIST(X) \
 	X(SIMPLE, 0, "simple") X(ARABIC, 1, "arabic") X(ARMENIAN, 2, "armenian") \
@@ -39,14 +39,14 @@ typedef enum Language
 extern bool language_by_name(const char *name, Language *language);
 
 /*
- * Return the names, separated by commas, of the languages that this server's libstemmer
- * can stem, or of those among them that have stop words.
+ * Return the names, separated by commas, of the languages that this server's
+ * libstemmer can stem, or of those among them that have stop words.
  */
 extern char *language_list(bool with_stop_words);
 
 /*
- * Return the available language whose name differs least from `name`, by two letters at
- * most, or NULL.
+ * Return the available language whose name differs least from `name`, by two
+ * letters at most, or NULL.
  */
 extern const char *language_nearest(const char *name);
 
@@ -57,8 +57,8 @@ extern bool language_has_stemmer(Language language);
 extern bool language_is_available(Language language);
 
 /*
- * Return the stop words of a language, not folded, separated by white space; NULL if it
- * has no list.
+ * Return the stop words of a language, not folded, separated by white space;
+ * NULL if it has no list.
  */
 extern const char *language_stop_words(Language language);
 

@@ -2,15 +2,15 @@
  * letters.c
  *		Classes of code points, case folding, and scripts of words.
  *
- * Words are runs of letters, marks and numbers of the text (general categories L, M and
- * N: those of Python's str.isalnum(), and marks), folded by ICU's NFKC case folding and
- * then by the letter rules below.  Each code point is classified by ICU once and kept
- * in a table.
+ * Words are runs of letters, marks and numbers of the text (general categories
+ * L, M and N: those of Python's str.isalnum(), and marks), folded by ICU's
+ * NFKC case folding and then by the letter rules below.  Each code point is
+ * classified by ICU once and kept in a table.
  *
- * Most code points fold to one code point, whatever precedes them.  A combining mark
- * after them can still change the result.  So a code point without a normalisation
- * boundary before it is never simple: the caller folds it together with the text from
- * the last boundary on.
+ * Most code points fold to one code point, whatever precedes them.  A
+ * combining mark after them can still change the result.  So a code point
+ * without a normalisation boundary before it is never simple: the caller folds
+ * it together with the text from the last boundary on.
  */
 #include "postgres.h"
 
@@ -70,11 +70,11 @@ letter_is_word(UChar32 c)
 }
 
 /*
- * Return whether a code point is removed before folding: the default ignorables, and
- * the commonest Arabic marks.  These marks never prevent a composition: their combining
- * classes (27 to 35) are lower than those of marks that compose with Arabic letters
- * (220, 230).  A zero-width space is not removed: Khmer and Thai writers end words by
- * it.
+ * Return whether a code point is removed before folding: the default
+ * ignorables, and the commonest Arabic marks.  These marks never prevent a
+ * composition: their combining classes (27 to 35) are lower than those of
+ * marks that compose with Arabic letters (220, 230).  A zero-width space is
+ * not removed: Khmer and Thai writers end words by it.
  */
 static bool
 vanishes(UChar32 c)
@@ -85,8 +85,9 @@ vanishes(UChar32 c)
 }
 
 /*
- * Append c to the n units of dest by the rules of Turkish: I is the capital of dotless
- * i, and capital dotted I, which may be written as I and a dot above, is that of i.
+ * Append c to the n units of dest by the rules of Turkish: I is the capital of
+ * dotless i, and capital dotted I, which may be written as I and a dot above,
+ * is that of i.
  */
 static int32
 put_turkish(UChar32 c, UChar *dest, int32 n)
@@ -105,9 +106,9 @@ put_turkish(UChar32 c, UChar *dest, int32 n)
 }
 
 /*
- * Append the units of a letter and its marks by the rules of Turkish.  An I is composed
- * with its marks first: I with a circumflex is another letter, not a dotless one,
- * however it is written.
+ * Append the units of a letter and its marks by the rules of Turkish.  An I is
+ * composed with its marks first: I with a circumflex is another letter, not a
+ * dotless one, however it is written.
  */
 static int32
 put_turkish_letter(const UChar *letter, int32 length, UChar *dest, int32 n)
@@ -136,7 +137,10 @@ put_turkish_letter(const UChar *letter, int32 length, UChar *dest, int32 n)
 	return n;
 }
 
-/* Append n code points by the rules of Turkish, without those that are removed. */
+/*
+ * Append n code points by the rules of Turkish, without those that are
+ * removed.
+ */
 static int32
 put_turkish_text(const UChar32 *source, int n, UChar *dest)
 {
@@ -162,8 +166,8 @@ put_turkish_text(const UChar32 *source, int n, UChar *dest)
 }
 
 /*
- * NFKC case folding of n <= SEGMENT_MAX code points into dest, which has room for
- * MAX_FOLDING units for each.  Returns the number of units.
+ * NFKC case folding of n <= SEGMENT_MAX code points into dest, which has room
+ * for MAX_FOLDING units for each.  Returns the number of units.
  */
 static int32
 fold(LetterRules rules, const UChar32 *source, int n, UChar *dest)
@@ -198,8 +202,9 @@ is_arabic_mark(UChar32 c)
 }
 
 /*
- * Return whether a code point is a mark of letters of any script.  The marks of one
- * script, such as vowel signs or the sound marks of Kana, are more than accents.
+ * Return whether a code point is a mark of letters of any script.  The marks
+ * of one script, such as vowel signs or the sound marks of Kana, are more than
+ * accents.
  */
 static bool
 is_accent(UChar32 c)
@@ -229,9 +234,9 @@ without_stroke(UChar32 c)
 }
 
 /*
- * Return the base of a composed letter without its accents; 0 for an accent by itself.
- * Composed Cyrillic letters (short i, yi, short u, gje, kje) are letters of their
- * alphabets and stay; only stress marks are removed.
+ * Return the base of a composed letter without its accents; 0 for an accent by
+ * itself.  Composed Cyrillic letters (short i, yi, short u, gje, kje) are
+ * letters of their alphabets and stay; only stress marks are removed.
  */
 static UChar32
 without_accents(UChar32 c)
@@ -266,8 +271,8 @@ without_accents(UChar32 c)
 }
 
 /*
- * Apply the letter rules after folding: return the code point that replaces c, or 0 to
- * remove it.
+ * Apply the letter rules after folding: return the code point that replaces c,
+ * or 0 to remove it.
  */
 static UChar32
 after_folding(LetterRules rules, UChar32 c)
@@ -318,7 +323,8 @@ join_aa(FoldedText *text, UChar32 c)
 }
 
 void
-letters_append(LetterRules rules, const UChar32 *source, int n, FoldedText *text)
+letters_append(LetterRules rules, const UChar32 *source, int n,
+			   FoldedText *text)
 {
 	static UChar folded[SEGMENT_MAX * MAX_FOLDING];
 	int32		length = fold(rules, source, n, folded);
@@ -349,9 +355,9 @@ letters_append(LetterRules rules, const UChar32 *source, int n, FoldedText *text
 }
 
 /*
- * Return whether a code point is an apostrophe.  U+02BC and U+02B9 are letters by
- * category.  U+FF07 is the wide form of U+0027, and normal forms replace the Greek
- * U+0374, 1FEF and 1FFD by U+02B9, 0060 and 00B4.
+ * Return whether a code point is an apostrophe.  U+02BC and U+02B9 are letters
+ * by category.  U+FF07 is the wide form of U+0027, and normal forms replace
+ * the Greek U+0374, 1FEF and 1FFD by U+02B9, 0060 and 00B4.
  */
 static bool
 is_apostrophe(UChar32 c)
@@ -473,9 +479,9 @@ letter_remember(LetterRules rules, UChar32 c)
 /*
  * The scripts of words that an analysis can select
  *
- * A word is of the script of its first letter: a Latin word with a Russian ending is
- * Latin, and so is "2nd".  Marks and numbers do not count, nor do letters common to
- * several scripts.
+ * A word is of the script of its first letter: a Latin word with a Russian
+ * ending is Latin, and so is "2nd".  Marks and numbers do not count, nor do
+ * letters common to several scripts.
  */
 
 #define WORD_SCRIPT_NAME(capitals, number, name, icu) [number] = (name),

@@ -74,7 +74,10 @@ typedef enum LetterScript
 
 extern Letter *letter_pages[NUM_RULES][LETTER_TABLE_END >> 8];
 
-/* Load ICU's normalizers for the other functions.  Raises an error if ICU cannot. */
+/*
+ * Load ICU's normalizers for the other functions.  Raises an error if ICU
+ * cannot.
+ */
 extern void letters_init(void);
 
 /* Classify a code point by ICU. */
@@ -98,15 +101,18 @@ letter_of(LetterRules rules, UChar32 c)
 
 #define WORD_MAX	1024		/* code points of the text, before folding */
 
-/* Code points without a boundary before them that may follow the last of WORD_MAX */
+/*
+ * Code points without a boundary before them that may follow the last of
+ * WORD_MAX
+ */
 #define WORD_SLACK	64
 
 /* Code points in a segment; in tests of a whole run, with removed ones */
 #define SEGMENT_MAX		(2 * (WORD_MAX + WORD_SLACK))
 
 /*
- * Bytes of a folded run: a code point of 3 bytes may become 33 (U+FDFA), no other grows
- * by more.
+ * Bytes of a folded run: a code point of 3 bytes may become 33 (U+FDFA), no
+ * other grows by more.
  */
 #define RUN_BYTES	((WORD_MAX + WORD_SLACK) * 33)
 
@@ -130,20 +136,24 @@ folded_put(FoldedText *text, UChar32 c)
 }
 
 /*
- * Append n <= SEGMENT_MAX code points, after NFKC case folding and the letter rules,
- * with a space between words.
+ * Append n <= SEGMENT_MAX code points, after NFKC case folding and the letter
+ * rules, with a space between words.
  */
 extern void letters_append(LetterRules rules, const UChar32 *source, int n,
 						   FoldedText *text);
 
-/* Return whether a code point is a letter, mark or number; a mark; or a number. */
+/*
+ * Return whether a code point is a letter, mark or number; a mark; or a
+ * number.
+ */
 extern bool letter_is_word(UChar32 c);
 extern bool letter_is_mark(UChar32 c);
 extern bool letter_is_number(UChar32 c);
 
 /*
- * The scripts of words that an analysis can select, and ICU's.  Stored in headers: a
- * number belongs to its script for ever.  CJK is Han, Hiragana and Katakana.
+ * The scripts of words that an analysis can select, and ICU's.  Stored in
+ * headers: a number belongs to its script for ever.  CJK is Han, Hiragana and
+ * Katakana.
  */
 #define WORD_SCRIPT_LIST(X) \
 	X(LATIN, 1, "latin", USCRIPT_LATIN) X(CYRILLIC, 2, "cyrillic", USCRIPT_CYRILLIC) \
@@ -173,9 +183,9 @@ typedef enum WordScript
 extern const char *const word_script_names[NUM_WORD_SCRIPTS];
 
 /*
- * Return whether a folded word of len bytes of UTF-8 is of a script, by the first of
- * its letters that belongs to one.  A word without such a letter, such as a number, is
- * of every script.
+ * Return whether a folded word of len bytes of UTF-8 is of a script, by the
+ * first of its letters that belongs to one.  A word without such a letter,
+ * such as a number, is of every script.
  */
 extern bool word_is_of_script(WordScript script, const char *word,
 							  size_t len);

@@ -2,11 +2,11 @@
  * reader.c
  *		The sequence of a document's units as hashes.
  *
- * Words come from the scanner (words.c) and become terms (terms.c), or both from a
- * text-search configuration.  The characters of unit=char are those of the terms, with
- * single spaces between them; unit=letter has no spaces.  The hash of a line or
- * sentence is that of its terms' hashes, combined by the word order of shingles; with
- * order=sum it is their plain sum.
+ * Words come from the scanner (words.c) and become terms (terms.c), or both
+ * from a text-search configuration.  The characters of unit=char are those of
+ * the terms, with single spaces between them; unit=letter has no spaces.  The
+ * hash of a line or sentence is that of its terms' hashes, combined by the
+ * word order of shingles; with order=sum it is their plain sum.
  */
 #include "postgres.h"
 
@@ -26,14 +26,14 @@
 /*
  * Words by a text-search configuration
  *
- * The configuration's parser and dictionaries give words, each in one or more base
- * forms; a word's hash is the sum of the hashes of its base forms.  Stop words of the
- * dictionaries are left out.
+ * The configuration's parser and dictionaries give words, each in one or more
+ * base forms; a word's hash is the sum of the hashes of its base forms.  Stop
+ * words of the dictionaries are left out.
  *
- * PostgreSQL parses a whole document at once, and all words after the first 16,383 get
- * the same position.  Here a document is parsed in blocks that end at white space.
- * That cuts no word, unless it is longer than a block, but may cut a phrase of a
- * thesaurus or a tag of markup.
+ * PostgreSQL parses a whole document at once, and all words after the first
+ * 16,383 get the same position.  Here a document is parsed in blocks that end
+ * at white space.  That cuts no word, unless it is longer than a block, but
+ * may cut a phrase of a thesaurus or a tag of markup.
  */
 
 typedef struct Configured
@@ -57,7 +57,10 @@ configured_begin(Configured *configured, const char *doc, size_t len)
 	configured->nhashes = configured->next = 0;
 }
 
-/* Return the length of the next block, at most max: up to white space, if possible. */
+/*
+ * Return the length of the next block, at most max: up to white space, if
+ * possible.
+ */
 static size_t
 block_length(const Configured *configured, size_t max)
 {
@@ -73,13 +76,14 @@ block_length(const Configured *configured, size_t max)
 }
 
 /*
- * Parse len bytes of the document; return false if they have more words than there are
- * positions.
+ * Parse len bytes of the document; return false if they have more words than
+ * there are positions.
  */
 static bool
 parse(Configured *configured, size_t len, ParsedText *parsed)
 {
-	char	   *text = pg_any_to_server(pnstrdup(configured->at, len), len, PG_UTF8);
+	char	   *text = pg_any_to_server(pnstrdup(configured->at, len), len,
+										PG_UTF8);
 
 	parsed->lenwords = Max(len / 6, 16);
 	parsed->curwords = 0;
@@ -124,7 +128,9 @@ sum_forms(Configured *configured, const ParsedText *parsed)
 	}
 }
 
-/* Read the words of the next block; return false at the end of the document. */
+/*
+ * Read the words of the next block; return false at the end of the document.
+ */
 static bool
 parse_block(Configured *configured)
 {
@@ -154,8 +160,8 @@ parse_block(Configured *configured)
 }
 
 /*
- * Read words as reader_read_initials() does, where a word's initial is that of its
- * first base form; initials may be NULL.
+ * Read words as reader_read_initials() does, where a word's initial is that of
+ * its first base form; initials may be NULL.
  */
 static size_t
 configured_read(Configured *configured, uint64 *hashes, uint8 *initials,
@@ -302,7 +308,10 @@ read_words(Reader *reader, uint64 *hashes, WordSpan *spans, size_t max)
 	}
 }
 
-/* Read the words of the document, or of the current sentence, by the configuration. */
+/*
+ * Read the words of the document, or of the current sentence, by the
+ * configuration.
+ */
 static size_t
 read_configured(Reader *reader, uint64 *hashes, uint8 *initials, size_t max)
 {
@@ -459,7 +468,10 @@ order_combine(Order order, uint64 *hashes, size_t n)
 	return hash_uint64s(hashes, n);
 }
 
-/* Read the next sentence with words, or part of a cut one; return false at the end. */
+/*
+ * Read the next sentence with words, or part of a cut one; return false at the
+ * end.
+ */
 static bool
 read_sentence(Reader *reader, uint64 *hash)
 {

@@ -3,8 +3,8 @@
  *		The sequence of a document's units (words, characters, sentences,
  *		lines) as 64-bit hashes.
  *
- * A reader is made once per call site and used for many documents.  It copies no more
- * than a bounded block of a document.
+ * A reader is made once per call site and used for many documents.  It copies
+ * no more than a bounded block of a document.
  */
 #ifndef NEARDUP_READER_H
 #define NEARDUP_READER_H
@@ -20,8 +20,8 @@ typedef struct Reader Reader;
 #define READ_AT_ONCE	1024
 
 /*
- * Make a reader in the current memory context, which on reset, and so on an error,
- * frees what ICU and libstemmer have allocated for it.
+ * Make a reader in the current memory context, which on reset, and so on an
+ * error, frees what ICU and libstemmer have allocated for it.
  */
 extern Reader *reader_create(const Analysis *analysis);
 
@@ -32,18 +32,22 @@ extern Reader *reader_create(const Analysis *analysis);
 extern void reader_begin(Reader *reader, const char *doc, size_t len);
 
 /*
- * Read the hashes of up to max further units, max >= 1, and return their number; 0 at
- * the end of the document.  Can be cancelled.
+ * Read the hashes of up to max further units, max >= 1, and return their
+ * number; 0 at the end of the document.  Can be cancelled.
  */
 extern size_t reader_read(Reader *reader, uint64 *hashes, size_t max);
 
 /*
- * Read words as reader_read() does, with the lowest INITIAL_BITS bits of the first code
- * point of each before it is stemmed, into initials, which has room for max.
+ * Read words as reader_read() does, with the lowest INITIAL_BITS bits of the
+ * first code point of each before it is stemmed, into initials, which has room
+ * for max.
  */
 #define INITIAL_BITS	5
 
-/* Return these bits of the first character of a text in UTF-8, which is not empty. */
+/*
+ * Return these bits of the first character of a text in UTF-8, which is not
+ * empty.
+ */
 static inline uint8
 utf8_initial(const char *text)
 {
@@ -57,31 +61,32 @@ extern size_t reader_read_initials(Reader *reader, uint64 *hashes,
 								   uint8 *initials, size_t max);
 
 /*
- * Read words as reader_read() does, with the place of each in the document.  Requires
- * reader_track() before the document begins, and no configuration.
+ * Read words as reader_read() does, with the place of each in the document.
+ * Requires reader_track() before the document begins, and no configuration.
  */
 extern void reader_track(Reader *reader);
 extern size_t reader_read_spans(Reader *reader, uint64 *hashes,
 								WordSpan *spans, size_t max);
 
 /*
- * Move a reader of sentences or lines to the next one; return false at the end.  Then
- * reader_read_words(), or reader_read_word() without a configuration, read the words of
- * this sentence, which may have none.
+ * Move a reader of sentences or lines to the next one; return false at the
+ * end.  Then reader_read_words(), or reader_read_word() without a
+ * configuration, read the words of this sentence, which may have none.
  */
 extern bool reader_next_sentence(Reader *reader);
 extern size_t reader_read_words(Reader *reader, uint64 *hashes, size_t max);
 
 /*
- * Read one word as text: its folded, stemmed bytes, valid until the next call, and its
- * hash; return false at the end.  Not to be mixed with reader_read() in one document.
+ * Read one word as text: its folded, stemmed bytes, valid until the next call,
+ * and its hash; return false at the end.  Not to be mixed with reader_read()
+ * in one document.
  */
 extern bool reader_read_word(Reader *reader, const char **word, size_t *len,
 							 uint64 *hash);
 
 /*
- * Return the hash of n >= 1 units under a word order: with ORDER_XOR and ORDER_SUM the
- * plain xor or sum.  ORDER_SORTED sorts the hashes in place.
+ * Return the hash of n >= 1 units under a word order: with ORDER_XOR and
+ * ORDER_SUM the plain xor or sum.  ORDER_SORTED sorts the hashes in place.
  */
 extern uint64 order_combine(Order order, uint64 *hashes, size_t n);
 

@@ -2,9 +2,10 @@
  * segment.c
  *		Words of Chinese, Japanese, Thai, Lao, Khmer and Burmese text.
  *
- * These scripts have no spaces between words; ICU finds the words by dictionaries.  A
- * run is cut where such a script begins or ends, and ICU gets each stretch of one
- * script separately, so the words of a stretch do not depend on its neighbours.
+ * These scripts have no spaces between words; ICU finds the words by
+ * dictionaries.  A run is cut where such a script begins or ends, and ICU gets
+ * each stretch of one script separately, so the words of a stretch do not
+ * depend on its neighbours.
  */
 #include "postgres.h"
 
@@ -54,8 +55,8 @@ segmenter_create(LetterRules rules)
 }
 
 /*
- * Return the script of a folded code point that follows one of script `before`. A mark
- * has the script of its letter.
+ * Return the script of a folded code point that follows one of script
+ * `before`. A mark has the script of its letter.
  */
 static LetterScript
 script_after(Segmenter *segmenter, UChar32 c, LetterScript before)
@@ -68,7 +69,10 @@ script_after(Segmenter *segmenter, UChar32 c, LetterScript before)
 	return (letter & LETTER_IS_MARK) ? before : LETTER_SCRIPT(letter);
 }
 
-/* Return the end of the stretch of one script, *script, that begins at byte start. */
+/*
+ * Return the end of the stretch of one script, *script, that begins at byte
+ * start.
+ */
 static size_t
 find_stretch(Segmenter *segmenter, const char *run, size_t start, size_t len,
 			 LetterScript *script)
@@ -89,8 +93,8 @@ find_stretch(Segmenter *segmenter, const char *run, size_t start, size_t len,
 }
 
 /*
- * Copy a stretch of one script, of len bytes, with a space after each word; return the
- * length.
+ * Copy a stretch of one script, of len bytes, with a space after each word;
+ * return the length.
  */
 static size_t
 split_stretch(Segmenter *segmenter, const char *str, size_t len, char *dest)

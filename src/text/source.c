@@ -3,15 +3,16 @@
  *		A document as a sequence of blocks of plain text, with HTML and XML
  *		markup stripped on request; and its lines or sentences.
  *
- * Without markup the blocks are pieces of the document.  With markup they are the
- * stretches between tags, and the characters of entities, which alone are copied.  A
- * tag that only formats characters (<b>, <a>, <span>) leaves no trace, so a word may
- * continue after it. <br> leaves a line end.  Any other tag leaves an empty line, which
- * ends word, line and sentence.
+ * Without markup the blocks are pieces of the document.  With markup they are
+ * the stretches between tags, and the characters of entities, which alone are
+ * copied.  A tag that only formats characters (<b>, <a>, <span>) leaves no
+ * trace, so a word may continue after it. <br> leaves a line end.  Any other
+ * tag leaves an empty line, which ends word, line and sentence.
  *
- * The rules are a part of those of browsers: < begins a tag only before a letter, /, !
- * or ?; a quoted attribute value may contain >; what is not closed extends to the end
- * of the document.  Any input has a meaning, and is read in linear time.
+ * The rules are a part of those of browsers: < begins a tag only before a
+ * letter, /, !  or ?; a quoted attribute value may contain >; what is not
+ * closed extends to the end of the document.  Any input has a meaning, and is
+ * read in linear time.
  */
 #include "postgres.h"
 
@@ -127,8 +128,8 @@ skip_comment(const char *p, const char *end)
 }
 
 /*
- * Return the place after the tag whose attributes begin at p.  A quote counts only
- * where a value begins, after an equals sign.
+ * Return the place after the tag whose attributes begin at p.  A quote counts
+ * only where a value begins, after an equals sign.
  */
 static const char *
 skip_attributes(const char *p, const char *end)
@@ -152,8 +153,8 @@ skip_attributes(const char *p, const char *end)
 }
 
 /*
- * Return the place of the end tag </name that closes a script or style whose content is
- * at p.
+ * Return the place of the end tag </name that closes a script or style whose
+ * content is at p.
  */
 static const char *
 find_end_tag(const char *p, const char *end, const char *name)
@@ -175,7 +176,9 @@ find_end_tag(const char *p, const char *end, const char *name)
 	return end;
 }
 
-/* Return the place after the start or end tag at p, whose name begins at name. */
+/*
+ * Return the place after the start or end tag at p, whose name begins at name.
+ */
 static const char *
 skip_tag(const char *p, const char *name, const char *end, const char **trace)
 {
@@ -200,8 +203,8 @@ skip_tag(const char *p, const char *name, const char *end, const char **trace)
 }
 
 /*
- * Return the place after the markup at p, which is a <, or NULL if that < is text.  Set
- * *trace to the text that replaces the markup, or NULL.
+ * Return the place after the markup at p, which is a <, or NULL if that < is
+ * text.  Set *trace to the text that replaces the markup, or NULL.
  */
 static const char *
 skip_markup(const char *p, const char *end, const char **trace)
@@ -237,8 +240,8 @@ find_section_end(const char *p, const char *end)
 }
 
 /*
- * Return the place after the opening of a CDATA section if the source is at one, or
- * NULL. Sections are not nested.
+ * Return the place after the opening of a CDATA section if the source is at
+ * one, or NULL. Sections are not nested.
  */
 static const char *
 open_section(TextSource *source)
@@ -254,7 +257,10 @@ open_section(TextSource *source)
 	return source->at + len;
 }
 
-/* Return the place after the markup at which the source is, as skip_markup() does. */
+/*
+ * Return the place after the markup at which the source is, as skip_markup()
+ * does.
+ */
 static const char *
 source_skip_markup(TextSource *source, const char **trace)
 {
@@ -278,9 +284,9 @@ typedef struct Entity
 } Entity;
 
 /*
- * The names of the HTML standard, in the order of their bytes, all but one (fjlig, two
- * letters).  An entity of two code points, all of which are symbols with a variant, has
- * the first.
+ * The names of the HTML standard, in the order of their bytes, all but one
+ * (fjlig, two letters).  An entity of two code points, all of which are
+ * symbols with a variant, has the first.
  */
 static const Entity entities[] = {
 #include "text/data/entities.inc"
@@ -303,8 +309,8 @@ compare_entity(const void *key, const void *element)
 }
 
 /*
- * Return the code point of an entity by name, or 0. bare: no semicolon follows, which
- * only some entities allow.
+ * Return the code point of an entity by name, or 0. bare: no semicolon
+ * follows, which only some entities allow.
  */
 static uint32
 entity_by_name(const char *name, size_t len, bool bare)
@@ -318,8 +324,8 @@ entity_by_name(const char *name, size_t len, bool bare)
 }
 
 /*
- * Return the code point of a numeric reference.  As in HTML, 128 to 159 are the
- * characters of Windows code page 1252.
+ * Return the code point of a numeric reference.  As in HTML, 128 to 159 are
+ * the characters of Windows code page 1252.
  */
 static uint32
 numeric_entity(uint32 code)
@@ -349,7 +355,10 @@ digit_value(char c, int base)
 	return -1;
 }
 
-/* Return the place after the numeric reference at p, with &#, or NULL if it is none. */
+/*
+ * Return the place after the numeric reference at p, with &#, or NULL if it is
+ * none.
+ */
 static const char *
 skip_numeric(const char *p, const char *end, uint32 *code)
 {
@@ -376,8 +385,9 @@ skip_numeric(const char *p, const char *end, uint32 *code)
 }
 
 /*
- * Return the place after the entity at p, which is an &, or NULL if that & is text.  Of
- * names that need no semicolon the longest one is meant with which the letters begin.
+ * Return the place after the entity at p, which is an &, or NULL if that & is
+ * text.  Of names that need no semicolon the longest one is meant with which
+ * the letters begin.
  */
 static const char *
 skip_entity(const char *p, const char *end, uint32 *code)
@@ -418,7 +428,9 @@ plain_block(TextSource *source, const char **text, size_t *len)
 	source->at = stop;
 }
 
-/* Return whether the < or & at p, before end, may begin markup or an entity. */
+/*
+ * Return whether the < or & at p, before end, may begin markup or an entity.
+ */
 static bool
 may_begin(const char *p, const char *end)
 {
@@ -430,8 +442,8 @@ may_begin(const char *p, const char *end)
 }
 
 /*
- * Return the text up to the next markup or entity.  The first character is known to be
- * text.
+ * Return the text up to the next markup or entity.  The first character is
+ * known to be text.
  */
 static void
 span_block(TextSource *source, const char **text, size_t *len)
@@ -498,17 +510,18 @@ source_next(void *arg, const char **text, size_t *len)
 /*
  * Lines and sentences
  *
- * A line ends at a newline.  Sentences end by ICU's rules (Unicode standard, annex 29),
- * with one exception: these rules end a sentence at every newline, but most plain text
- * is broken into lines of 70 or 80 characters.  So a newline is a space here, and only
- * an empty line ends a sentence.  That space is a vertical tab, by which the scanner of
- * words recognises the line end that divides a word.
+ * A line ends at a newline.  Sentences end by ICU's rules (Unicode standard,
+ * annex 29), with one exception: these rules end a sentence at every newline,
+ * but most plain text is broken into lines of 70 or 80 characters.  So a
+ * newline is a space here, and only an empty line ends a sentence.  That space
+ * is a vertical tab, by which the scanner of words recognises the line end
+ * that divides a word.
  *
- * Sentences are found in a window, whose text is gathered from the source.  The end of
- * a sentence can depend on the text after it ("etc. 12 more"), but never on the text
- * after the next sentence.  So a sentence is certain if the next one ends in the
- * window, too; otherwise the window is moved.  A sentence that is longer than the
- * window is cut.
+ * Sentences are found in a window, whose text is gathered from the source.
+ * The end of a sentence can depend on the text after it ("etc. 12 more"), but
+ * never on the text after the next sentence.  So a sentence is certain if the
+ * next one ends in the window, too; otherwise the window is moved.  A sentence
+ * that is longer than the window is cut.
  */
 
 #define WINDOW	SOURCE_BLOCK	/* bytes of the window */
@@ -638,8 +651,8 @@ next_line(Sentences *sentences)
 /* Sentences */
 
 /*
- * Copy n bytes into the window.  Only the newline of an empty line stays; other line
- * ends become white space that ends no sentence.
+ * Copy n bytes into the window.  Only the newline of an empty line stays;
+ * other line ends become white space that ends no sentence.
  */
 static void
 gather(Sentences *sentences, const char *text, size_t n)
@@ -708,8 +721,8 @@ move_window(Sentences *sentences)
 }
 
 /*
- * Move to the sentence that ends at `ahead`. Return false if that end might be another
- * one in a fuller window; with final there is no fuller window.
+ * Move to the sentence that ends at `ahead`. Return false if that end might be
+ * another one in a fuller window; with final there is no fuller window.
  */
 static bool
 take_sentence(Sentences *sentences, bool final)
@@ -718,7 +731,8 @@ take_sentence(Sentences *sentences, bool final)
 
 	if (stop == UBRK_DONE)
 		return false;
-	Assert((size_t) stop > sentences->stop && (size_t) stop <= sentences->length);
+	Assert((size_t) stop > sentences->stop &&
+		   (size_t) stop <= sentences->length);
 	sentences->ahead = ubrk_next(sentences->breaks);
 	if (!final && (sentences->ahead == UBRK_DONE ||
 				   (size_t) sentences->ahead == sentences->length))

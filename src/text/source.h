@@ -1,6 +1,7 @@
 /*
  * source.h
- *		A document as a sequence of blocks of plain text, of lines or of sentences.
+ *		A document as a sequence of blocks of plain text, of lines or of
+ *		sentences.
  */
 #ifndef NEARDUP_SOURCE_H
 #define NEARDUP_SOURCE_H
@@ -32,23 +33,23 @@ extern void source_begin(TextSource *source, const char *doc, size_t len,
 						 bool markup);
 
 /*
- * Return the next block of 1 to SOURCE_BLOCK bytes, of whole characters, valid until
- * the next call; return false at the end.  A MoreText function (words.h); arg is the
- * TextSource.  Can be cancelled.
+ * Return the next block of 1 to SOURCE_BLOCK bytes, of whole characters, valid
+ * until the next call; return false at the end.  A MoreText function
+ * (words.h); arg is the TextSource.  Can be cancelled.
  */
 extern bool source_next(void *arg, const char **text, size_t *len);
 
 /*
- * Return the last position in text at or before limit, but after its start, that cuts
- * no UTF-8 character.
+ * Return the last position in text at or before limit, but after its start,
+ * that cuts no UTF-8 character.
  */
 extern const char *utf8_cut(const char *text, const char *limit);
 
 typedef struct Sentences Sentences;
 
 /*
- * Make a splitter of documents into sentences or lines, in the current memory context,
- * which on reset frees what ICU has allocated.
+ * Make a splitter of documents into sentences or lines, in the current memory
+ * context, which on reset frees what ICU has allocated.
  */
 extern Sentences *sentences_create(bool lines);
 
@@ -59,8 +60,8 @@ extern void sentences_begin(Sentences *sentences, TextSource *source);
 extern bool sentences_next(Sentences *sentences);
 
 /*
- * Return the next block of the line or sentence; return false at its end.  A MoreText
- * function (words.h); arg is the Sentences.
+ * Return the next block of the line or sentence; return false at its end.  A
+ * MoreText function (words.h); arg is the Sentences.
  */
 extern bool sentence_text(void *arg, const char **text, size_t *len);
 

@@ -2,13 +2,14 @@
  * terms.c
  *		Folded words to terms: filtered and stemmed.
  *
- * Filters by length, digits, script and stop words test the folded word, before it is
- * stemmed.  A term's hash is that of its bytes.
+ * Filters by length, digits, script and stop words test the folded word,
+ * before it is stemmed.  A term's hash is that of its bytes.
  *
- * The term of a word is cached under the word's hash in a small table, in which a newer
- * word replaces an older one: texts repeat few words, and stemming takes ten times as
- * long as a look-up.  The table grows once, after many misses.  Words with the same
- * hash count as the same word, as everywhere.
+ * The term of a word is cached under the word's hash in a small table, in
+ * which a newer word replaces an older one: texts repeat few words, and
+ * stemming takes ten times as long as a look-up.  The table grows once, after
+ * many misses.  Words with the same hash count as the same word, as
+ * everywhere.
  */
 #include "postgres.h"
 
@@ -30,8 +31,8 @@
 #define CACHE_MOST		32768
 
 /*
- * Longer words, in bytes, are not stemmed: no language has them, and some algorithms
- * take long for them.
+ * Longer words, in bytes, are not stemmed: no language has them, and some
+ * algorithms take long for them.
  */
 #define STEM_MAX		1000
 
@@ -86,7 +87,10 @@ find_stop(const Terms *terms, uint64 hash)
 	return &terms->stops[i];
 }
 
-/* Read a list of stop words like any text, so that it is folded in the same way. */
+/*
+ * Read a list of stop words like any text, so that it is folded in the same
+ * way.
+ */
 static void
 load_stop_words(Terms *terms, const SignatureSpec *spec)
 {
@@ -143,7 +147,8 @@ load_stemmer(uint8 language)
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("libstemmer of this server cannot stem language \"%s\"",
 					language_name(language)),
-			 errhint("Languages that can be used are %s.", language_list(false))));
+			 errhint("Languages that can be used are %s.",
+					 language_list(false))));
 	return NULL;
 }
 
@@ -222,7 +227,10 @@ is_filtered(const Terms *terms, const char *word, size_t len)
 
 #define FILTERS_BY_FORM	(FILTER_DIGITS | 0xffffff00)
 
-/* Make the term of a word without the cache; return false if the word is left out. */
+/*
+ * Make the term of a word without the cache; return false if the word is left
+ * out.
+ */
 static bool
 make_term(Terms *terms, const char **word, size_t *len, uint64 *hash)
 {

@@ -14,9 +14,9 @@ typedef struct Terms Terms;
 extern LetterRules rules_of_spec(const SignatureSpec *spec);
 
 /*
- * Make the filters and stemmer of an analysis in the current memory context, which on
- * reset frees what libstemmer has allocated.  Raises FEATURE_NOT_SUPPORTED if
- * libstemmer does not have the language.
+ * Make the filters and stemmer of an analysis in the current memory context,
+ * which on reset frees what libstemmer has allocated.  Raises
+ * FEATURE_NOT_SUPPORTED if libstemmer does not have the language.
  */
 extern Terms *terms_create(const SignatureSpec *spec);
 
@@ -28,8 +28,8 @@ extern bool term_hash(Terms *terms, const char *word, size_t len,
 					  uint64 *hash);
 
 /*
- * Replace a word by its term, valid until the next call, and compute its hash; return
- * false if the word is left out.
+ * Replace a word by its term, valid until the next call, and compute its hash;
+ * return false if the word is left out.
  */
 extern bool term_text(Terms *terms, const char **word, size_t *len,
 					  uint64 *hash);

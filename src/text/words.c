@@ -2,20 +2,22 @@
  * words.c
  *		Plain text to words, folded.
  *
- * The text is read as runs: a run is the text between two separators.  A run is folded
- * and usually is one word.  It is several words if folding yields separators (a
- * ligature of two words) or if it has a script without spaces, which segment.c cuts.
+ * The text is read as runs: a run is the text between two separators.  A run
+ * is folded and usually is one word.  It is several words if folding yields
+ * separators (a ligature of two words) or if it has a script without spaces,
+ * which segment.c cuts.
  *
- * Runs of ASCII are found many at once (ascii.c).  Other text is read code point by
- * code point.  A simple one (see letters.c) is replaced by a table; all others are
- * collected in a segment, from one normalisation boundary to the next, which ICU folds
- * as a whole.  The last simple code point is kept as a segment of one, since a mark may
- * follow and change it.  Tests compare the result with ICU's for whole runs by
- * words_use_icu_only().
+ * Runs of ASCII are found many at once (ascii.c).  Other text is read code
+ * point by code point.  A simple one (see letters.c) is replaced by a table;
+ * all others are collected in a segment, from one normalisation boundary to
+ * the next, which ICU folds as a whole.  The last simple code point is kept as
+ * a segment of one, since a mark may follow and change it.  Tests compare the
+ * result with ICU's for whole runs by words_use_icu_only().
  *
- * Places of words are tracked on request: the start and end of a run, and the start of
- * each of its segments, in the document and in the folded text, since only the end of a
- * run shows whether it has several words.  Runs of ASCII need no tracking.
+ * Places of words are tracked on request: the start and end of a run, and the
+ * start of each of its segments, in the document and in the folded text, since
+ * only the end of a run shows whether it has several words.  Runs of ASCII
+ * need no tracking.
  */
 #include "postgres.h"
 
@@ -62,8 +64,8 @@ typedef struct Chunk
 } Chunk;
 
 /*
- * Characters after the letters of a run: the next letter decides whether they belong to
- * the run.  Of white space after a divider only a line end matters.
+ * Characters after the letters of a run: the next letter decides whether they
+ * belong to the run.  Of white space after a divider only a line end matters.
  */
 typedef enum Tail
 {
@@ -191,24 +193,26 @@ words_continues(const WordScanner *scanner)
 /* Places of words, outside of the loops that do not track them */
 
 /*
- * Return the place in the document of a place in the block, or of the source text of
- * the block.
+ * Return the place in the document of a place in the block, or of the source
+ * text of the block.
  */
 static inline uint32
 place_of(const WordScanner *scanner, const unsigned char *p)
 {
-	return (scanner->track.in_place ? (const char *) p : scanner->track.source->from) -
+	return (scanner->track.in_place ? (const char *) p :
+			scanner->track.source->from) -
 		scanner->track.source->doc;
 }
 
 /*
- * Return the place in the document of the end of a character in the block, or of the
- * source text.
+ * Return the place in the document of the end of a character in the block, or
+ * of the source text.
  */
 static inline uint32
 place_after(const WordScanner *scanner, const unsigned char *p)
 {
-	return (scanner->track.in_place ? (const char *) p : scanner->track.source->at) -
+	return (scanner->track.in_place ? (const char *) p :
+			scanner->track.source->at) -
 		scanner->track.source->doc;
 }
 
@@ -222,7 +226,10 @@ note_place(WordScanner *scanner, uint32 folded, uint32 at)
 	};
 }
 
-/* Track a code point that ends before next; before it, the run had `before` letters. */
+/*
+ * Track a code point that ends before next; before it, the run had `before`
+ * letters.
+ */
 static pg_noinline void
 note_taken(WordScanner *scanner, int before, bool goes_on,
 		   const unsigned char *next)
@@ -238,8 +245,8 @@ note_taken(WordScanner *scanner, int before, bool goes_on,
 }
 
 /*
- * Return the place of the part of a run that was folded to the bytes from start up to
- * stop.  Segments are not cut.
+ * Return the place of the part of a run that was folded to the bytes from
+ * start up to stop.  Segments are not cut.
  */
 static WordSpan
 span_of_part(const WordScanner *scanner, uint32 start, uint32 stop)
@@ -248,9 +255,11 @@ span_of_part(const WordScanner *scanner, uint32 start, uint32 stop)
 	int			i = 0;
 
 	Assert(start < stop && stop <= scanner->folded.nbytes);
-	while (i < scanner->track.nplaces && scanner->track.places[i].folded <= start)
+	while (i < scanner->track.nplaces &&
+		   scanner->track.places[i].folded <= start)
 		span.start = scanner->track.places[i++].at;
-	while (i < scanner->track.nplaces && scanner->track.places[i].folded < stop)
+	while (i < scanner->track.nplaces &&
+		   scanner->track.places[i].folded < stop)
 		i++;
 	if (i < scanner->track.nplaces)
 		span.end = scanner->track.places[i].at;
@@ -375,8 +384,8 @@ refill(WordScanner *scanner)
 }
 
 /*
- * Return the code point at scanner->at without moving there, and set *next to the place
- * after it.  Bytes that are not UTF-8 are a separator.
+ * Return the code point at scanner->at without moving there, and set *next to
+ * the place after it.  Bytes that are not UTF-8 are a separator.
  */
 static pg_attribute_always_inline UChar32
 peek(WordScanner *scanner, const unsigned char **next)
@@ -402,7 +411,9 @@ last_of_run(const WordScanner *scanner)
 	int			i = scanner->run.nsegment - 1;
 
 	/* if ICU folds all, the segment has removed characters, too */
-	while (i > 0 && LETTER_CLASS(letter_of(scanner->rules, scanner->source[i])) == LETTER_NOTHING)
+	while (i > 0 &&
+		   LETTER_CLASS(letter_of(scanner->rules, scanner->source[i])) ==
+		   LETTER_NOTHING)
 		i--;
 	Assert(i >= 0);
 	return scanner->source[i];
@@ -423,8 +434,8 @@ two_capitals(WordScanner *scanner)
 }
 
 /*
- * Return whether a separator may be inside a divided word: a divider, or white space
- * after one.
+ * Return whether a separator may be inside a divided word: a divider, or white
+ * space after one.
  */
 static bool
 may_divide(WordScanner *scanner, UChar32 c)
@@ -457,9 +468,9 @@ may_divide(WordScanner *scanner, UChar32 c)
 }
 
 /*
- * Return whether the characters after the run belong to it, given the next letter.  A
- * number or capital letter after a hyphen begins a new word, unless the letters on both
- * sides are capitals.
+ * Return whether the characters after the run belong to it, given the next
+ * letter.  A number or capital letter after a hyphen begins a new word, unless
+ * the letters on both sides are capitals.
  */
 static bool
 joins(WordScanner *scanner, UChar32 c, Letter letter)
@@ -475,7 +486,8 @@ joins(WordScanner *scanner, UChar32 c, Letter letter)
 			return true;
 		case TAIL_HYPHEN_LINE:
 			if (u_isupper(c))
-				return u_isupper(last_of_run(scanner)) && two_capitals(scanner);
+				return u_isupper(last_of_run(scanner)) &&
+					two_capitals(scanner);
 			return u_isalpha(c) && !u_istitle(c);
 		case TAIL_SIGN_LINE:
 			return !(letter & LETTER_IS_MARK);
@@ -485,8 +497,8 @@ joins(WordScanner *scanner, UChar32 c, Letter letter)
 }
 
 /*
- * Return whether the run ends before this letter: because of the characters between
- * them, or of the run's length.
+ * Return whether the run ends before this letter: because of the characters
+ * between them, or of the run's length.
  */
 static inline bool
 ends_before(WordScanner *scanner, UChar32 c, Letter letter)
@@ -534,7 +546,8 @@ take(WordScanner *scanner, UChar32 c, Letter letter)
 			pg_fallthrough;
 		case LETTER_SEPARATOR:
 			if (scanner->run.nletters > 0)
-				return (scanner->flags & WORDS_JOIN) && may_divide(scanner, c) ?
+				return (scanner->flags & WORDS_JOIN) &&
+					may_divide(scanner, c) ?
 					STEP_ON : STEP_LAST;
 			scanner->continues = false;
 			return STEP_ON;
@@ -560,8 +573,8 @@ take(WordScanner *scanner, UChar32 c, Letter letter)
 									LETTER_IS_BOUNDARY)
 
 /*
- * Read letters of two bytes that are simple and replaced by others of two bytes, as
- * those of Cyrillic and Greek: as take() does, in a short loop.
+ * Read letters of two bytes that are simple and replaced by others of two
+ * bytes, as those of Cyrillic and Greek: as take() does, in a short loop.
  */
 static pg_attribute_always_inline void
 read_plain(WordScanner *scanner)
@@ -572,10 +585,12 @@ read_plain(WordScanner *scanner)
 	UChar32		c = 0;
 	Letter		last = 0;
 
-	if (ICU_ONLY(scanner) || scanner->run.tail != TAIL_NOTHING || scanner->run.unfolded ||
+	if (ICU_ONLY(scanner) || scanner->run.tail != TAIL_NOTHING ||
+		scanner->run.unfolded ||
 		scanner->run.nletters >= WORD_MAX)
 		return;
-	end = p + Min((scanner->end - p) / 2, WORD_MAX - scanner->run.nletters) * 2;
+	end = p +
+		Min((scanner->end - p) / 2, WORD_MAX - scanner->run.nletters) * 2;
 	for (; p < end; p += 2)
 	{
 		UChar32		here = ((p[0] & 0x1F) << 6) | (p[1] & 0x3F);
@@ -664,13 +679,16 @@ split_run(WordScanner *scanner)
 	}
 	scanner->parts.at = scanner->parts.pieces;
 	scanner->parts.end = scanner->parts.pieces +
-		segmenter_split(scanner->parts.segmenter, scanner->folded.bytes, scanner->folded.nbytes,
+		segmenter_split(scanner->parts.segmenter, scanner->folded.bytes,
+						scanner->folded.nbytes,
 						scanner->parts.pieces);
 }
 
 /* ASCII */
 
-/* Index the next chunk of this block or the next one; return false at the end. */
+/*
+ * Index the next chunk of this block or the next one; return false at the end.
+ */
 static bool
 next_chunk(WordScanner *scanner)
 {
@@ -686,8 +704,9 @@ next_chunk(WordScanner *scanner)
 }
 
 /*
- * Find the start and end in the chunk of the next run, if it is of ASCII and ends
- * there.  Return false if next_run() must read the next run, or the end of the text.
+ * Find the start and end in the chunk of the next run, if it is of ASCII and
+ * ends there.  Return false if next_run() must read the next run, or the end
+ * of the text.
  */
 static inline bool
 next_ascii(WordScanner *scanner, int *start, int *stop)
@@ -713,7 +732,8 @@ next_ascii(WordScanner *scanner, int *start, int *stop)
 			break;
 		scanner->at = scanner->chunk.end;
 	}
-	*start = Max(index->bounds[2 * scanner->chunk.run], scanner->at - scanner->chunk.start);
+	*start = Max(index->bounds[2 * scanner->chunk.run],
+				 scanner->at - scanner->chunk.start);
 	*stop = index->bounds[2 * scanner->chunk.run + 1];
 	scanner->at = scanner->chunk.start + *start;
 	if (*stop == index->length)
@@ -736,13 +756,14 @@ next_ascii(WordScanner *scanner, int *start, int *stop)
 }
 
 /*
- * Return the place of a run of ASCII, whose block is always a part of the document:
- * more of the block follows it.
+ * Return the place of a run of ASCII, whose block is always a part of the
+ * document:  more of the block follows it.
  */
 static inline WordSpan
 span_in_chunk(const WordScanner *scanner, int start, int stop)
 {
-	uint32		chunk = (const char *) scanner->chunk.start - scanner->track.source->doc;
+	uint32		chunk = (const char *) scanner->chunk.start -
+	scanner->track.source->doc;
 
 	return (WordSpan)
 	{
@@ -751,8 +772,8 @@ span_in_chunk(const WordScanner *scanner, int start, int stop)
 }
 
 /*
- * Compute the hashes of up to max runs after the one last read, if the chunk is all
- * ASCII, except one that may continue after the chunk.
+ * Compute the hashes of up to max runs after the one last read, if the chunk
+ * is all ASCII, except one that may continue after the chunk.
  */
 static inline size_t
 hash_further_runs(WordScanner *scanner, uint64 *hashes, WordSpan *spans,
@@ -773,7 +794,8 @@ hash_further_runs(WordScanner *scanner, uint64 *hashes, WordSpan *spans,
 	for (size_t i = 0; spans != NULL && i < n; i++)
 		spans[i] = span_in_chunk(scanner, bounds[2 * i], bounds[2 * i + 1]);
 	scanner->chunk.run += n;
-	scanner->at = scanner->chunk.start + index->bounds[2 * scanner->chunk.run + 1];
+	scanner->at = scanner->chunk.start +
+		index->bounds[2 * scanner->chunk.run + 1];
 	return n;
 }
 
@@ -800,8 +822,8 @@ words_hash_ascii(WordScanner *scanner, uint64 *hashes, WordSpan *spans,
 }
 
 /*
- * Find the place of the next word, of len bytes, of a run that has several: the run has
- * the same words as its pieces, with fewer spaces between them.
+ * Find the place of the next word, of len bytes, of a run that has several:
+ * the run has the same words as its pieces, with fewer spaces between them.
  */
 static void
 track_part(WordScanner *scanner, size_t len)
@@ -848,7 +870,8 @@ words_next(WordScanner *scanner, const char **word, size_t *len)
 		scanner->chunk.no_ascii = false;
 		if (!next_run(scanner))
 			return false;
-		if (scanner->folded.split || (scanner->run.spaceless && (scanner->flags & WORDS_SEGMENT)))
+		if (scanner->folded.split ||
+			(scanner->run.spaceless && (scanner->flags & WORDS_SEGMENT)))
 			split_run(scanner);
 		else if (scanner->folded.nbytes > 0)
 		{
