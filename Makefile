@@ -193,9 +193,11 @@ INSTALL_NOUNS = \
 	exported_keys \
 	distributed \
 	fill \
+	backfill \
 	passages \
 	groups \
 	kept_groups \
+	groups_merge \
 	guard \
 	evaluation \
 	versions
@@ -210,7 +212,6 @@ DOCS = \
 	doc/architecture.md \
 	doc/benchmarks.md \
 	doc/beside.md \
-	doc/glossary.md \
 	doc/groups.md \
 	doc/coming_from.md \
 	doc/distributed.md \
@@ -222,6 +223,7 @@ DOCS = \
 	doc/lexical.md \
 	doc/lexicon.md \
 	doc/library.md \
+	doc/live_table.md \
 	doc/markup.md \
 	doc/methods.md \
 	doc/methods_measured.md \
@@ -230,7 +232,6 @@ DOCS = \
 	doc/operations.md \
 	doc/passages.md \
 	doc/records.md \
-	doc/reference.md \
 	doc/similar.md \
 	doc/sizing.md \
 	doc/sketches.md \
@@ -255,11 +256,13 @@ SHLIB_LINK = -licuuc -licui18n -lstemmer -lm
 # One line per test, alphabetical
 REGRESS = \
 	analysis \
+	backfill \
 	boilerplate \
 	candidates \
 	groups \
 	groups_added \
 	groups_equal \
+	groups_merge \
 	groups_random \
 	comparisons \
 	configured \
@@ -303,7 +306,6 @@ REGRESS = \
 	join \
 	join_comparison \
 	join_disk \
-	join_example \
 	join_parallel \
 	join_random \
 	join_runs \
@@ -346,8 +348,10 @@ REGRESS_OPTS = --inputdir=$(srcdir)/test --load-extension=neardup
 ENCODING = UTF8
 NO_LOCALE = 1
 ISOLATION = \
+	backfill_race \
 	ddl_race \
 	exclude_race \
+	groups_clean_race \
 	guard_clean_race \
 	guard_condition_race \
 	guard_deferred_race \
@@ -362,6 +366,7 @@ ISOLATION = \
 	guard_update_race \
 	index_vacuum_race \
 	join_recheck \
+	kept_groups_race \
 	library_drop_race \
 	library_remake_race
 ISOLATION_OPTS = --inputdir=$(srcdir)/test --outputdir=. \

@@ -39,7 +39,8 @@ BEGIN
         RAISE EXCEPTION 'table of groups must not be null' USING ERRCODE = 'null_value_not_allowed';
     ELSIF (SELECT relowner FROM pg_class WHERE oid = groups) <> (SELECT oid FROM pg_roles WHERE rolname = current_user) THEN
         RAISE EXCEPTION 'groups % are kept by another role', groups
-            USING ERRCODE = 'insufficient_privilege', HINT = 'Call functions without "_", which run as the owner.';
+            USING ERRCODE = 'insufficient_privilege',
+                  HINT = format('SET ROLE %I', (SELECT pg_get_userbyid(relowner) FROM pg_class WHERE oid = groups));
     ELSIF relation IS NULL THEN
         RAISE EXCEPTION 'table % has no groups that are kept', groups
             USING ERRCODE = 'object_not_in_prerequisite_state',
@@ -168,30 +169,32 @@ BEGIN
         WITH noted AS (DELETE FROM %1$s WHERE state IS NULL RETURNING id),
         changed AS (SELECT DISTINCT id FROM noted WHERE id IS NOT NULL),
         lost AS (SELECT DISTINCT g.representative FROM %2$s g JOIN changed c ON g.id %3$s c.id %4$s),
-        taken AS (INSERT INTO %1$s
-            SELECT id, ''changed'' FROM changed
+        decided AS (SELECT id, ''changed'' AS state FROM changed
             UNION ALL
             SELECT g.id, ''member'' FROM %2$s g JOIN lost l ON g.representative %3$s l.representative
-            WHERE NOT EXISTS (SELECT FROM changed c WHERE c.id %3$s g.id))
+            WHERE NOT EXISTS (SELECT FROM changed c WHERE c.id %3$s g.id)),
+        taken AS (INSERT INTO %1$s SELECT * FROM decided RETURNING id),
+        gone AS (DELETE FROM %2$s g USING taken t WHERE g.id %3$s t.id)
         SELECT count(*), coalesce(bool_or(id IS NULL), false) FROM noted',
         p.notes, groups, p.same, CASE a[6] WHEN 'greedy' THEN format('AND g.representative %s g.id', p.same) END)
         INTO taken, all_noted;
     IF whole OR all_noted THEN
+        EXECUTE format('DELETE FROM %s WHERE state IN (''changed'', ''member'')', p.notes);
         EXECUTE format('DELETE FROM %s', groups);
         EXECUTE format('INSERT INTO %s SELECT g.id, g.representative, g.similarity '
             'FROM %s.near_duplicate_groups(NULL::%s, %L, %L, %L, %L) g', groups,
             p.schema, p.id, 'SELECT d.* FROM ' || p."rows", a[4], a[5], a[6]);
     ELSIF taken > 0 THEN
-        EXECUTE format('DELETE FROM %s g USING %s c WHERE g.id %s c.id AND c.state IN (''changed'', ''member'')', groups, p.notes, p.same);
         EXECUTE format('
             WITH added AS MATERIALIZED (SELECT a.id, a.representative, a.similarity FROM %1$s.near_duplicate_groups_add(
-                NULL::%2$s, %3$L, %4$L, %5$L, %6$L, %7$L) a)%8$s
+                NULL::%2$s, %3$L, %4$L, %5$L, %6$L, %7$L) a),
+            done AS (DELETE FROM %11$s WHERE state IN (''changed'', ''member''))%8$s
             INSERT INTO %9$s AS g SELECT * FROM added ON CONFLICT (id) DO %10$s',
             p.schema, p.id,
             format('SELECT d.* FROM %s c JOIN %s ON d.id %s c.id WHERE c.state IN (''changed'', ''member'') ORDER BY c.state DESC',
                    p.notes, p."rows", p.same),
             format('SELECT g.id, d.sig, g.representative, g.similarity%1$s FROM %2$s g JOIN %3$s ON d.id %4$s g.id '
-                   'WHERE %5$s.near_duplicate(d.sig, $1, %6$L, %7$L) AND NOT g.id %4$s ANY (SELECT c.id FROM %8$s c WHERE c.state IS NULL)',
+                   'WHERE %5$s.near_duplicate(d.sig, $1, %6$L, %7$L) AND NOT g.id %4$s ANY (ARRAY(SELECT c.id FROM %8$s c WHERE c.state IS NULL))',
                    p.scope, groups, p."rows", p.same, p.schema, a[4], a[5], p.notes),
             a[4], a[5], a[6],
             CASE a[6] WHEN 'connected' THEN format(
@@ -199,10 +202,8 @@ BEGIN
                 groups, p.same) END,
             groups,
             CASE a[6] WHEN 'connected' THEN 'NOTHING'
-                ELSE 'UPDATE SET representative = excluded.representative, similarity = excluded.similarity' END);
-    END IF;
-    IF taken > 0 THEN
-        EXECUTE format('DELETE FROM %s WHERE state IN (''changed'', ''member'')', p.notes);
+                ELSE 'UPDATE SET representative = excluded.representative, similarity = excluded.similarity' END,
+            p.notes);
     END IF;
 END
 $$;
@@ -285,7 +286,7 @@ BEGIN
         INTO served, answers USING threshold, measure, relation, CASE WHEN column_number IS NULL THEN signature END, column_number;
     SELECT * INTO refused FROM (VALUES
         (c.relowner <> (SELECT oid FROM pg_roles WHERE rolname = current_user), 'insufficient_privilege',
-         format('table "%s" belongs to another role', relation), 'Its expressions are computed with the rights of its owner.', 'Call functions without "_", which run as the owner.'),
+         format('table "%s" belongs to another role', relation), 'Its expressions are computed with the rights of its owner.', format('SET ROLE %I', pg_get_userbyid(c.relowner))),
         (c.relkind NOT IN ('r', 'p'), 'wrong_object_type', format('"%s" is not a table', relation),
          'Triggers note the rows that change.',
          'Keep the groups of the table that has the texts.'),
