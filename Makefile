@@ -240,6 +240,7 @@ DOCS = \
 	doc/tuning.md
 
 PICTURES = \
+	doc/images/folders.svg \
 	doc/images/passages.png \
 	doc/images/peers.svg \
 	doc/images/s_curves.svg \
