@@ -85,6 +85,54 @@ INSERT INTO items VALUES (3003, 2, f(90001, 90020));
 ROLLBACK;
 DROP TABLE items;
 
+-- Against an oracle that compares each new row with all accepted ones: rows, statements
+-- with look-ups and with joins, violations of a table filled without the guard
+SELECT setseed(0.58);
+CREATE TABLE drawn AS
+SELECT i AS id, (random() * 3)::int AS author, (random() * 50)::int AS minute, nullif((random() * 4)::int, 4) AS tenant,
+       f(a * 10 + b, a * 10 + b + 19) AS sig
+FROM (SELECT i, (random() * 6)::int AS a, (random() * 3)::int AS b FROM generate_series(1, 400) i) d;
+CREATE TABLE oracle AS TABLE drawn WITH NO DATA;
+DO $$
+DECLARE
+  new drawn;
+BEGIN
+  FOR new IN SELECT * FROM drawn ORDER BY id LOOP
+    INSERT INTO oracle SELECT new.* WHERE NOT EXISTS (SELECT FROM oracle old WHERE near_duplicate(old.sig, new.sig, 0.8)
+      AND abs(new.minute - old.minute) < 10 AND new.author = old.author AND new.tenant IS NOT DISTINCT FROM old.tenant);
+  END LOOP;
+END $$;
+SELECT count(*) FROM oracle;
+CREATE TABLE tried (id int PRIMARY KEY, author int, minute int, tenant int, sig signature);
+CREATE PROCEDURE try_rows(index text, trigger text) LANGUAGE plpgsql AS $$
+DECLARE
+  row drawn;
+BEGIN
+  TRUNCATE tried;
+  EXECUTE index;
+  EXECUTE format('CREATE TRIGGER guard AFTER INSERT ON tried %s EXECUTE FUNCTION neardup_guard(''sig'', ''0.8'', ''if'', ''abs(new.minute - old.minute) < 10 AND new.author = old.author'', ''within'', ''tenant'')', trigger);
+  FOR row IN SELECT * FROM drawn ORDER BY id LOOP
+    BEGIN
+      INSERT INTO tried SELECT row.*;
+    EXCEPTION WHEN exclusion_violation THEN NULL;
+    END;
+  END LOOP;
+  RAISE NOTICE 'differences: %, violations: %', (SELECT count(*) FROM (SELECT id FROM oracle) o FULL JOIN (SELECT id FROM tried) t USING (id) WHERE o.id IS NULL OR t.id IS NULL),
+    neardup_guard_check('tried', 'guard');
+  DROP TRIGGER guard ON tried;
+END $$;
+CALL try_rows('', 'REFERENCING NEW TABLE AS added FOR EACH STATEMENT');
+CALL try_rows('CREATE INDEX tried_sig ON tried USING neardup (sig)', 'REFERENCING NEW TABLE AS added FOR EACH STATEMENT');
+CALL try_rows('', 'FOR EACH ROW');
+CREATE TRIGGER guard AFTER INSERT ON tried FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8', 'if', 'abs(new.minute - old.minute) < 10 AND new.author = old.author', 'within', 'tenant');
+ALTER TABLE tried DISABLE TRIGGER guard;
+INSERT INTO tried SELECT * FROM drawn ON CONFLICT DO NOTHING;
+SELECT count(*), count(*) FILTER (WHERE o.id IS NOT NULL) AS wrong
+FROM neardup_guard_violations('tried', 'guard') v LEFT JOIN oracle o ON o.id = v.row_key::int;
+SELECT count(*) FROM drawn WHERE id NOT IN (SELECT id FROM oracle);
+DROP PROCEDURE try_rows;
+DROP TABLE drawn, oracle, tried;
+
 -- Partitions with columns in another order
 CREATE TABLE parts (id int, tenant int, label text, sig signature, PRIMARY KEY (id, tenant)) PARTITION BY LIST (tenant);
 CREATE TABLE part1 PARTITION OF parts FOR VALUES IN (1);
