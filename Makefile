@@ -212,6 +212,7 @@ DOCS = \
 	doc/architecture.md \
 	doc/benchmarks.md \
 	doc/beside.md \
+	doc/glossary.md \
 	doc/groups.md \
 	doc/coming_from.md \
 	doc/distributed.md \
@@ -232,6 +233,7 @@ DOCS = \
 	doc/operations.md \
 	doc/passages.md \
 	doc/records.md \
+	doc/reference.md \
 	doc/similar.md \
 	doc/sizing.md \
 	doc/sketches.md \

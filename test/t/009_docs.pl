@@ -61,6 +61,7 @@ my %prepare = (
 	  'ALTER TABLE docs ADD sig signature GENERATED ALWAYS AS (shingles(body)) STORED',
 	'doc/passages.md' => '',
 	'doc/records.md' => '',
+	'doc/reference.md' => '',
 	'doc/similar.md' => '',
 	'doc/sizing.md' => '',
 	'doc/sketches.md' =>
@@ -200,6 +201,22 @@ foreach my $file (sort keys %prepare)
 		[], 'doc/index.md lacks nothing that test/index makes');
 	is_deeply([ not_in($index, slurp_file("$top/doc/index.md")) ],
 		[], 'and has nothing else');
+}
+
+# So does the reference.  If this fails, run test/reference.
+{
+	local %ENV = (%ENV, PGHOST => $node->host, PGPORT => $node->port,
+		PGDATABASE => 'docs');
+	my ($reference, $err) = ('', '');
+
+	$node->safe_psql('postgres', 'DROP DATABASE docs; CREATE DATABASE docs');
+	$node->safe_psql('docs', 'CREATE EXTENSION neardup');
+	IPC::Run::run([ 'perl', "$top/test/reference" ], '>', \$reference, '2>', \$err);
+	is($err, '', 'the reference describes everything');
+	is_deeply([ not_in(slurp_file("$top/doc/reference.md"), $reference) ],
+		[], 'doc/reference.md lacks nothing that test/reference makes');
+	is_deeply([ not_in($reference, slurp_file("$top/doc/reference.md")) ],
+		[], 'and has nothing else, either');
 }
 
 # The lines of the other text that a text does not have
