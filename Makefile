@@ -309,6 +309,7 @@ REGRESS = \
 	join \
 	join_comparison \
 	join_disk \
+	join_example \
 	join_parallel \
 	join_random \
 	join_runs \

@@ -84,7 +84,24 @@ typedef enum Analysed
 /*
  * A method.  A callback may be NULL, with the meaning given.  Callbacks get
  * valid signatures, and two signatures only of the same spec.  Results are in
- * the current memory context.
+ * the current memory context.  Which ones a kind of method needs:
+ *
+ *	kind				flags			callbacks					model
+ *	set					set											every_nth
+ *	sample, own rule	set				make, similarity, near,		bottom
+ *										most_similar
+ *	sketch of places					make, similarity, near,		minhash
+ *										hamming, row_keys,
+ *										query_keys, place_keys,
+ *										most_similar
+ *	- own rule							also least_similarity,		supershingles
+ *										value_keys
+ *	- one value							also similar_values			simhash
+ *	vector				set, weighted	similarity, near, cosine,	weighted
+ *										row_keys, query_keys
+ *
+ * `make` is for sketches that are made from any set, `check` for rules of
+ * parameters and values that the kind does not imply.
  */
 typedef struct MethodInfo
 {

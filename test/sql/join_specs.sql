@@ -215,5 +215,20 @@ INSERT INTO tenants SELECT 90000 + id, tenant, sample(sig, 1) FROM tenants WHERE
 SELECT count(*) FROM tenants a JOIN tenants b ON near_duplicate(a.sig, b.sig, 0.3) AND a.tenant = b.tenant AND b.id < a.id AND a.id < 90000;
 SELECT count(*) FROM tenants a JOIN tenants b ON near_duplicate(a.sig, b.sig, 0.3) AND a.tenant = b.tenant AND a.id < b.id;
 
+-- Sets of thirty specs are in one engine, which makes one index in memory
+CREATE TABLE sampled AS SELECT i * 30 + n AS id, sample(signature_from(ARRAY[i, i + 1, i + 2, i + 3]::bigint[]), n) AS sig
+FROM generate_series(1, 200) i, generate_series(1, 30) n;
+CREATE FUNCTION indexes(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    plan json;
+BEGIN
+    EXECUTE 'EXPLAIN (ANALYZE, TIMING OFF, FORMAT json) ' || query INTO plan;
+    RETURN plan->0->'Plan'->>'Batches';
+END $$;
+SET client_min_messages = error;
+SET max_parallel_workers_per_gather = 0;
+SET work_mem = '64MB';
+SELECT indexes('SELECT FROM sampled a JOIN sampled b ON near_duplicate(a.sig, b.sig, 0.6) AND a.id < b.id');
+
 SET client_min_messages = warning;
 DROP SCHEMA join_specs CASCADE;

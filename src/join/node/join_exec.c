@@ -589,7 +589,7 @@ next_phase(SimilarityJoinState *state)
 	else
 	{
 		leave_rows(state);
-		state->phase = join_next_spec(state) ? JOIN_PAIRS : JOIN_DONE;
+		state->phase = join_next_engine(state) ? JOIN_PAIRS : JOIN_DONE;
 	}
 	/* free memory while other processes do so: it takes time */
 	if (state->phase == JOIN_DONE)

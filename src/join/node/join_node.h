@@ -182,8 +182,7 @@ typedef struct SimilarityJoinState
 
 	MemoryContext context;		/* of the engine; reset by a rescan */
 	struct JoinSpecs *specs;	/* of the signatures that were read */
-	JoinEngine *engine;			/* for rows of one spec at a time; NULL: none
-								 * yet */
+	JoinEngine *engine;			/* one after another; NULL: none yet */
 	EngineParams *division;		/* what its processes share; NULL: there is
 								 * only this one */
 	bool		incomparable;	/* comparing its signatures is an error */
@@ -211,7 +210,7 @@ typedef struct SimilarityJoinState
 	struct SharedAreas *areas;	/* then: where rows and sets are */
 	SpillFile	files[2];		/* for them, by JoinSide */
 	bool		to_files;		/* rows are written there, or read from there */
-	int64		claimed_spec;	/* last spec that this process has claimed */
+	int64		claimed_engine; /* last one that this process has claimed */
 
 	JoinRow		bare_row;		/* the row that is read, if no columns are
 								 * needed; last, as rows vary in size */
@@ -280,10 +279,10 @@ keeps_unmatched(const SimilarityJoinState *state)
 /* Read both sides and prepare the first pair; false if nothing is left to do. */
 extern bool join_read(SimilarityJoinState *state);
 
-/* Prepare the first pair of the next spec; false if there is none for this process. */
-extern bool join_next_spec(SimilarityJoinState *state);
+/* Prepare the first pair of the next engine; false if there is none for this process. */
+extern bool join_next_engine(SimilarityJoinState *state);
 
-/* specs.c: rows enter the engine, those of one spec at a time */
+/* specs.c: rows enter an engine; sketches and vectors of each spec have their own */
 
 /* Begin the first engine, without specs, in place of an older one; and end. */
 extern void specs_begin(SimilarityJoinState *state);
@@ -296,13 +295,13 @@ extern void specs_add_row(SimilarityJoinState *state, JoinSide side, JoinRow *ro
 /* Note that one side has been read: specs that only the other side has have no matches. */
 extern void specs_end_side(SimilarityJoinState *state);
 
-/* Number of specs; the first engine has number 0. */
-extern uint32 specs_number(const SimilarityJoinState *state);
+/* Number of engines that the specs so far need; the first one has number 0. */
+extern uint32 specs_engines(const SimilarityJoinState *state);
 
-/* The number of the next spec whose rows wait; -1 if there is none. */
+/* The number of the next engine whose rows wait; -1 if there is none. */
 extern int64 specs_waiting(SimilarityJoinState *state);
 
-/* Begin an engine for that spec and add its rows, or drop them if they are not wanted. */
+/* Begin that engine and add its rows, or drop them if they are not wanted. */
 extern void specs_next(SimilarityJoinState *state, bool wanted);
 
 /* The kind of the engine's signatures. */
@@ -357,8 +356,8 @@ extern void join_shared_end_rows(SimilarityJoinState *state);
 extern void join_shared_gather(SimilarityJoinState *state);
 
 /*
- * Whether this process joins that spec: of one spec all processes divide the probes, of several
- * each spec is claimed by one process.
+ * True if this process uses that engine: all processes divide the probes of a single engine; each
+ * of several engines is claimed by one process.
  */
 extern bool join_shared_claims(SimilarityJoinState *state, uint32 number);
 

@@ -246,10 +246,10 @@ read_sides(SimilarityJoinState *state, bool any_threshold)
 		return;
 	specs_end_side(state);
 	/* from now on rows without a match may be dropped */
-	if (specs_number(state) == 1 &&
+	if (specs_engines(state) == 1 &&
 		feature_filter_is_worthwhile(engine_rows_added(state->engine, first), rows[OTHER_SIDE(first)]))
 		engine_filter_by_added(state->engine);
-	any_signature = specs_number(state) > 0;
+	any_signature = specs_engines(state) > 0;
 	if (any_signature || (first == SIDE_INNER && keeps_unmatched(state)))
 		read_side(state, OTHER_SIDE(first), any_threshold && any_signature);
 }
@@ -278,17 +278,17 @@ join_read(SimilarityJoinState *state)
 		join_shared_gather(state);
 	}
 	specs_warn(state);
-	return join_shared_claims(state, 0) ? build_engine(state) : join_next_spec(state);
+	return join_shared_claims(state, 0) ? build_engine(state) : join_next_engine(state);
 }
 
 bool
-join_next_spec(SimilarityJoinState *state)
+join_next_engine(SimilarityJoinState *state)
 {
-	int64		spec;
+	int64		engine;
 
-	while ((spec = specs_waiting(state)) >= 0)
+	while ((engine = specs_waiting(state)) >= 0)
 	{
-		bool		wanted = join_shared_claims(state, spec);
+		bool		wanted = join_shared_claims(state, engine);
 
 		specs_next(state, wanted);
 		if (wanted)

@@ -12,8 +12,8 @@
  *
  * If memory is full, each process writes its sets to disk (join/engine/spill.c).  Rows with
  * signatures of several specs, and with vectors, go to files that each process reads whole, in
- * the same order: reading, the probes of one spec or else the specs, and later work are
- * divided.
+ * the same order: reading, the probes of a single engine or else the engines, and later work
+ * are divided.
  *
  * No process waits for another one once rows are emitted.  A process that attaches later takes
  * part in the running phase, or finds the sets prepared, or the files complete.
@@ -138,7 +138,7 @@ typedef struct SharedJoin
 	bool		closed;			/* all probes are claimed: a process that
 								 * attaches finds nothing to do, and no areas */
 	SharedFileSet files;
-	pg_atomic_uint64 claimed;	/* probes or, if there are several, specs */
+	pg_atomic_uint64 claimed;	/* probes or, if there are several, engines */
 	pg_atomic_uint64 matched;	/* dsa_pointer to a bit for each outer row */
 	slock_t		mutex;			/* of the next two */
 	int			nprobing;		/* processes that make probes */
@@ -446,7 +446,7 @@ leave_memory_if_full(SimilarityJoinState *state)
 
 	if (engine_is_spilled(engine) || (!full && fallback(state) == IN_MEMORY))
 		return;
-	if (specs_number(state) > 0)
+	if (specs_engines(state) > 0)
 		engine_spill_shared(engine);
 	else if (full)
 		go_to_files(state);
@@ -584,7 +584,7 @@ join_shared_gather(SimilarityJoinState *state)
 	else
 	{
 		/* a process without signatures uses the spec of the others */
-		if (part != NULL && specs_number(state) == 0)
+		if (part != NULL && specs_engines(state) == 0)
 			(void) specs_use(state, signature_alloc(&part->spec, 0));
 		engine_share(state->engine);
 	}
@@ -595,7 +595,7 @@ join_shared_gather(SimilarityJoinState *state)
 static bool
 divides_probes(const SimilarityJoinState *state)
 {
-	return state->shared != NULL && specs_number(state) <= 1;
+	return state->shared != NULL && specs_engines(state) <= 1;
 }
 
 pg_atomic_uint64 *
@@ -609,10 +609,10 @@ join_shared_claims(SimilarityJoinState *state, uint32 number)
 {
 	if (state->shared == NULL || divides_probes(state))
 		return true;
-	Assert(number == 0 || state->claimed_spec >= number - 1);
-	if (number == 0 || state->claimed_spec < number)
-		state->claimed_spec = pg_atomic_fetch_add_u64(&state->shared->claimed, 1);
-	return state->claimed_spec == number;
+	Assert(number == 0 || state->claimed_engine >= number - 1);
+	if (number == 0 || state->claimed_engine < number)
+		state->claimed_engine = pg_atomic_fetch_add_u64(&state->shared->claimed, 1);
+	return state->claimed_engine == number;
 }
 
 /* A bit for each row, allocated by the first process that needs them. */

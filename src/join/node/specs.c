@@ -1,10 +1,12 @@
 /*
  * specs.c
- *		Rows of a similarity join enter the engine, those of one spec at a time.
+ *		Rows of a similarity join enter an engine.
  *
- * Most joins have signatures of one spec.  Those of different specs are never near-duplicates:
- * rows of further specs wait in a sort by spec, and when all pairs of a spec have been emitted,
- * the rows of the next one get an engine of their own.
+ * Most joins have signatures of one spec.  Signatures of different specs are never
+ * near-duplicates.  The sets of all specs are in one engine: features of the second and further
+ * specs are salted, so that they have none in common with others (signature_as_scoped_set()).
+ * Sketches and vectors of each further spec get an engine of their own: their rows wait in a sort
+ * by engine until all pairs of the previous engine have been emitted.
  *
  * Comparing signatures without the measure, or with a threshold out of range, is an error,
  * which a nested loop raises when a pair has passed the cheaper conditions.  The engine has all
@@ -36,6 +38,8 @@ typedef struct JoinSpec
 {
 	SignatureSpec spec;			/* hash key */
 	uint32		number;			/* from 0, in the order in which they were met */
+	uint32		engine;			/* number of the engine that joins it, from 0 */
+	bool		salted;			/* its sets share that engine with others */
 	SignatureKind kind;			/* if not incomparable */
 	bool		incomparable;	/* comparing two signatures is an error */
 } JoinSpec;
@@ -43,11 +47,15 @@ typedef struct JoinSpec
 typedef struct JoinSpecs
 {
 	uint32		n;				/* specs met */
+	uint32		nengines;		/* for these */
 	HTAB	   *table;			/* of JoinSpec */
+	JoinSpec   *sets;			/* first spec of sets, which are not salted */
+	uint64		salt;			/* for all further ones, drawn at the second */
 	JoinSpec   *first;
 	JoinSpec   *second;
 	JoinSpec   *last;			/* met last */
-	JoinSpec   *current;		/* the engine's, NULL as long as it has no set */
+	JoinSpec   *current;		/* first one in the engine, NULL as long as it
+								 * has no set */
 	uint32		nboth;			/* number of those that both sides may have,
 								 * once one side has been read */
 	bool		has_signature[2];	/* by JoinSide */
@@ -69,7 +77,7 @@ typedef struct WaitingRow
 /* Columns of the sort */
 enum
 {
-	WAITING_SPEC = 1,			/* number of the spec */
+	WAITING_ENGINE = 1,			/* number of the engine */
 	WAITING_NUMBER,				/* of the row, so that their order is defined */
 	WAITING_SPEC_ROW,
 };
@@ -122,7 +130,7 @@ end_engine(SimilarityJoinState *state)
 	state->engine = NULL;
 }
 
-/* Let the engine join sets of that spec. */
+/* Let the engine join sets of that spec, and of others with its number. */
 static void
 use_spec(SimilarityJoinState *state, JoinSpec *spec)
 {
@@ -137,23 +145,26 @@ use_spec(SimilarityJoinState *state, JoinSpec *spec)
 	state->incomparable = spec->incomparable;
 }
 
-/* Add a row of the engine's spec. */
+/* Add a row whose signature has that spec; both are NULL if it has no match. */
 static void
 add_to_engine(SimilarityJoinState *state, JoinSide side, JoinRow *row, size_t len,
-			  const Signature *sig)
+			  const JoinSpec *spec, const Signature *sig)
 {
 	static const uint64 same_set[] = {0};
-	const JoinSpec *spec = state->specs->current;
 	const uint64 *set = NULL;
 	uint32		n = 0;
 
-	Assert(sig == NULL || spec_equal(&spec->spec, &sig->spec) || spec->incomparable);
-	if (sig != NULL && spec->incomparable)
+	Assert((spec == NULL) == (sig == NULL));
+	Assert(spec == NULL || spec->engine == state->specs->current->engine);
+	Assert(spec == NULL || spec_equal(&spec->spec, &sig->spec) || spec->incomparable);
+	if (spec != NULL && spec->incomparable)
 	{
 		set = same_set;
 		n = lengthof(same_set);
 	}
-	else if (sig != NULL)
+	else if (spec != NULL && spec->salted)
+		set = signature_as_scoped_set(sig, state->specs->salt, &n);
+	else if (spec != NULL)
 		set = signature_as_set(sig, spec->kind, state->near.measure, &n);
 	if (n > 0 || (side == SIDE_OUTER && keeps_unmatched(state)))
 		engine_add(state->engine, side, set, n, row, len);
@@ -190,6 +201,40 @@ specs_begin(SimilarityJoinState *state)
 	MemoryContextSwitchTo(old);
 }
 
+/* Draw the salt; engines of several processes have the same. */
+static void
+draw_salt(SimilarityJoinState *state)
+{
+	char		drawn[JOIN_SECRET];
+	const char *secret = drawn;
+
+	if (state->division != NULL && state->division->secret != NULL)
+		secret = state->division->secret;
+	else
+		join_secret_draw(drawn);
+	memcpy(&state->specs->salt, secret, sizeof(uint64));
+}
+
+/* Choose the engine of a new spec. */
+static void
+choose_engine(SimilarityJoinState *state, JoinSpec *entry)
+{
+	JoinSpecs  *specs = state->specs;
+	bool		sets = !entry->incomparable && entry->kind == KIND_SETS;
+
+	entry->salted = sets && specs->sets != NULL;
+	if (!entry->salted)
+	{
+		entry->engine = specs->nengines++;
+		if (sets)
+			specs->sets = entry;
+		return;
+	}
+	entry->engine = specs->sets->engine;
+	if (specs->salt == 0)
+		draw_salt(state);
+}
+
 /* Initialize a new spec. */
 static void
 add_spec(SimilarityJoinState *state, JoinSpec *entry, const Signature *sig)
@@ -203,6 +248,7 @@ add_spec(SimilarityJoinState *state, JoinSpec *entry, const Signature *sig)
 		 !measure_is_defined(method, state->near.measure));
 	if (!entry->incomparable)
 		entry->kind = signature_kind(sig, state->near.measure);
+	choose_engine(state, entry);
 	if (entry->number == 0)
 		specs->first = entry;
 	if (entry->number == 1)
@@ -241,9 +287,9 @@ specs_use(SimilarityJoinState *state, const Signature *sig)
 }
 
 uint32
-specs_number(const SimilarityJoinState *state)
+specs_engines(const SimilarityJoinState *state)
 {
-	return state->specs->n;
+	return state->specs->nengines;
 }
 
 SignatureKind
@@ -294,12 +340,12 @@ static void
 begin_waiting(JoinSpecs *specs)
 {
 	TupleDesc	desc = CreateTemplateTupleDesc(WAITING_SPEC_ROW);
-	AttrNumber	columns[] = {WAITING_SPEC, WAITING_NUMBER};
+	AttrNumber	columns[] = {WAITING_ENGINE, WAITING_NUMBER};
 	Oid			operators[] = {Int4LessOperator, Int8LessOperator};
 	Oid			collations[] = {InvalidOid, InvalidOid};
 	bool		nulls_first[] = {false, false};
 
-	TupleDescInitEntry(desc, WAITING_SPEC, "spec", INT4OID, -1, 0);
+	TupleDescInitEntry(desc, WAITING_ENGINE, "engine", INT4OID, -1, 0);
 	TupleDescInitEntry(desc, WAITING_NUMBER, "number", INT8OID, -1, 0);
 	TupleDescInitEntry(desc, WAITING_SPEC_ROW, "row", BYTEAOID, -1, 0);
 	TupleDescFinalize(desc);
@@ -310,7 +356,7 @@ begin_waiting(JoinSpecs *specs)
 										  TUPLESORT_NONE);
 }
 
-/* Keep a row for the engine of its spec. */
+/* Keep a row for another engine. */
 static void
 add_waiting(SimilarityJoinState *state, const JoinSpec *spec, JoinSide side,
 			const JoinRow *row, size_t len, const Signature *sig)
@@ -322,7 +368,7 @@ add_waiting(SimilarityJoinState *state, const JoinSpec *spec, JoinSide side,
 	char	   *place = VARDATA(kept);
 	MemoryContext old = MemoryContextSwitchTo(state->context);
 
-	Assert(spec->number > 0 && spec != specs->current);
+	Assert(spec->engine != specs->current->engine);
 	if (specs->waiting == NULL)
 		begin_waiting(specs);
 	SET_VARSIZE(kept, bytes);
@@ -330,7 +376,7 @@ add_waiting(SimilarityJoinState *state, const JoinSpec *spec, JoinSide side,
 	memcpy(place + sizeof(head), row, len);
 	memcpy(place + sizeof(head) + MAXALIGN(len), sig, VARSIZE(sig));
 	ExecClearTuple(specs->in);
-	specs->in->tts_values[WAITING_SPEC - 1] = Int32GetDatum(spec->number);
+	specs->in->tts_values[WAITING_ENGINE - 1] = Int32GetDatum(spec->engine);
 	specs->in->tts_values[WAITING_NUMBER - 1] = Int64GetDatum(specs->nwaiting++);
 	specs->in->tts_values[WAITING_SPEC_ROW - 1] = PointerGetDatum(kept);
 	memset(specs->in->tts_isnull, false, WAITING_SPEC_ROW * sizeof(bool));
@@ -340,7 +386,7 @@ add_waiting(SimilarityJoinState *state, const JoinSpec *spec, JoinSide side,
 	pfree(kept);
 }
 
-/* Number of the spec of the next waiting row; -1 if there is none. */
+/* Number of the engine of the next waiting row; -1 if there is none. */
 static int64
 next_waiting(JoinSpecs *specs)
 {
@@ -350,10 +396,10 @@ next_waiting(JoinSpecs *specs)
 		specs->fetched = tuplesort_gettupleslot(specs->waiting, true, false, specs->out,
 												NULL);
 	return specs->fetched ?
-		DatumGetInt32(slot_getattr(specs->out, WAITING_SPEC, &isnull)) : -1;
+		DatumGetInt32(slot_getattr(specs->out, WAITING_ENGINE, &isnull)) : -1;
 }
 
-/* Add the next waiting row to the engine, and its spec if there is none. */
+/* Add the next waiting row to the engine, and let it use the spec if there is none. */
 static void
 add_next_waiting(SimilarityJoinState *state)
 {
@@ -373,9 +419,12 @@ add_next_waiting(SimilarityJoinState *state)
 	memcpy(copy, VARDATA_ANY(kept), VARSIZE_ANY_EXHDR(kept));
 	memcpy(&head, copy, sizeof(head));
 	sig = (const Signature *) (copy + sizeof(head) + MAXALIGN(head.len));
+	if (!spec_equal(&specs->last->spec, &sig->spec))
+		specs->last = hash_search(specs->table, &sig->spec, HASH_FIND, NULL);
 	if (specs->current == NULL)
-		use_spec(state, hash_search(specs->table, &sig->spec, HASH_FIND, NULL));
-	add_to_engine(state, head.side, (JoinRow *) (copy + sizeof(head)), head.len, sig);
+		use_spec(state, specs->last);
+	add_to_engine(state, head.side, (JoinRow *) (copy + sizeof(head)), head.len,
+				  specs->last, sig);
 	MemoryContextSwitchTo(old);
 }
 
@@ -396,14 +445,14 @@ void
 specs_next(SimilarityJoinState *state, bool wanted)
 {
 	JoinSpecs  *specs = state->specs;
-	int64		spec = next_waiting(specs);
+	int64		engine = next_waiting(specs);
 
-	Assert(specs->sorted && spec > 0);
+	Assert(specs->sorted && engine >= 0);
 	end_engine(state);
 	begin_engine(state);
 	specs->current = NULL;
 	state->incomparable = false;
-	for (; next_waiting(specs) == spec; specs->fetched = false)
+	for (; next_waiting(specs) == engine; specs->fetched = false)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (wanted)
@@ -423,8 +472,8 @@ specs_add_row(SimilarityJoinState *state, JoinSide side, JoinRow *row, size_t le
 		sig = NULL;
 	else if (state->specs->current == NULL)
 		use_spec(state, spec);
-	if (spec == state->specs->current || spec == NULL)
-		add_to_engine(state, side, row, len, sig);
+	if (spec == NULL || spec->engine == state->specs->current->engine)
+		add_to_engine(state, side, row, len, spec, sig);
 	else
 		add_waiting(state, spec, side, row, len, sig);
 }
