@@ -130,6 +130,7 @@ OBJS = \
 	src/methods/sketches/minhash.o \
 	src/methods/sketches/simhash.o \
 	src/methods/sketches/sketch.o \
+	src/methods/sketches/slots.o \
 	src/methods/sketches/supershingles.o \
 	src/methods/weighted/weighted.o \
 	src/neardup.o \
@@ -422,7 +423,7 @@ endif
 src/document/shingler.o: CFLAGS += $(CFLAGS_UNROLL_LOOPS)
 
 # Its loops are short, and written for vector instructions.
-src/methods/sketches/minhash.o: CFLAGS += $(CFLAGS_VECTORIZE) $(CFLAGS_UNROLL_LOOPS)
+src/methods/sketches/minhash.o src/methods/sketches/slots.o: CFLAGS += $(CFLAGS_VECTORIZE) $(CFLAGS_UNROLL_LOOPS)
 
 # Our own folder in the folder for documents of all extensions.  PGXS uninstalls
 # documents from another folder.

@@ -90,8 +90,8 @@ typedef enum Analysed
  *	set					set											every_nth
  *	sample, own rule	set				make, similarity, near,		bottom
  *										most_similar
- *	sketch of places					make, similarity, near,		minhash
- *										hamming, row_keys,
+ *	sketch of places					make, similarity, near,		minhash, by
+ *										hamming, row_keys,			SLOTS_CALLBACKS
  *										query_keys, place_keys,
  *										most_similar
  *	- own rule							also least_similarity,		supershingles

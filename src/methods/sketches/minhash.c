@@ -41,6 +41,7 @@
 #include "base/hash.h"
 #include "methods/method.h"
 #include "methods/sketches/minhash.h"
+#include "methods/sketches/slots.h"
 #include "methods/sketches/sketch.h"
 
 #define DEFAULT_SIZE		128 /* of a sketch, as SQL has it */
@@ -316,18 +317,6 @@ minhash_slots(const uint64 *features, size_t n, uint32 size, uint8 *slots)
 
 /* The method */
 
-static const char *
-minhash_check(const Signature *sig)
-{
-	uint32		size = sig->spec.param[0];
-
-	if (size < 1 || size > MINHASH_MAX_SIZE)
-		return "The size of its sketch is out of range.";
-	if (SIGNATURE_NVALUES(sig) != (sig->nfeatures > 0 ? size : 0))
-		return "The number of its values is not the size of its sketch.";
-	return NULL;
-}
-
 static Signature *
 minhash_make(const SignatureSpec *spec, const uint64 *features, size_t n)
 {
@@ -339,162 +328,11 @@ minhash_make(const SignatureSpec *spec, const uint64 *features, size_t n)
 	return sig;
 }
 
-/* Return the number of zero bytes among the eight of x. */
-static inline int
-zero_bytes(uint64 x)
-{
-	const uint64 low7 = UINT64CONST(0x7f7f7f7f7f7f7f7f);
-
-	return pg_popcount64(~((((x & low7) + low7) | x) | low7));
-}
-
-/* Count the slots in which two sketches agree. */
-static uint32
-equal_slots(const Signature *a, const Signature *b)
-{
-	const uint8 *x = (const uint8 *) a->values;
-	const uint8 *y = (const uint8 *) b->values;
-	uint32		n = Min(SIGNATURE_NVALUES(a), SIGNATURE_NVALUES(b));
-	uint32		equal = 0;
-	uint32		i;
-
-	for (i = 0; i + 8 <= n; i += 8)
-	{
-		uint64		eight[2];
-
-		memcpy(&eight[0], x + i, 8);
-		memcpy(&eight[1], y + i, 8);
-		equal += zero_bytes(eight[0] ^ eight[1]);
-	}
-	for (; i < n; i++)
-		equal += (x[i] == y[i]);
-	return equal;
-}
-
-/*
- * Return (p - c) / (1 - c) for p = equal / size and c = 1/256, but at least 0:
- * documents with hardly anything in common may give a negative number by
- * chance.
- */
-static double
-estimate(uint32 equal, uint32 size)
-{
-	Assert(equal <= size);
-	return Max((256.0 * equal - size) / (255.0 * size), 0);
-}
-
-static double
-minhash_similarity(const Signature *a, const Signature *b)
-{
-	return estimate(equal_slots(a, b), a->spec.param[0]);
-}
-
-static bool
-minhash_near(const Signature *a, const Signature *b, double threshold)
-{
-	return minhash_similarity(a, b) >= threshold;
-}
-
-static uint64
-minhash_hamming(const Signature *a, const Signature *b)
-{
-	return Max(SIGNATURE_NVALUES(a), SIGNATURE_NVALUES(b)) - equal_slots(a, b);
-}
-
-/* Return the greatest number of slots that differ in near-duplicates. */
-static uint32
-allowed_differences(uint32 size, double threshold)
-{
-	uint32		need = (uint32) ((threshold * 255 + 1) * size / 256);
-
-	/* from the rounded formula to the point where the test changes */
-	need = Min(need, size);
-	while (need > 1 && estimate(need - 1, size) >= threshold)
-		need--;
-	while (need < size && estimate(need, size) < threshold)
-		need++;
-	Assert(need >= 1 && need <= size);
-	return size - need;
-}
-
-/*
- * Append keys of bands, one more than slots may differ: at least one band is
- * equal, and more if the query's threshold is above that of the index.  Bands
- * differ in length by one slot at most.
- */
-static void
-add_bands(const Signature *sig, uint32 nbands, KeyList *keys)
-{
-	const uint8 *slots = (const uint8 *) sig->values;
-	uint64		size = sig->spec.param[0];
-
-	Assert(nbands >= 1 && nbands <= size);
-	keys_reserve(keys, nbands);
-	for (uint64 band = 0; band < nbands; band++)
-	{
-		uint64		from = band * size / nbands;
-		uint64		to = (band + 1) * size / nbands;
-
-		keys_add(keys, key_of_bytes(slots + from, to - from, band, nbands));
-	}
-}
-
-uint32
-minhash_lossless_bands(uint32 size, double threshold)
-{
-	return allowed_differences(size, threshold) + 1;
-}
-
-static void
-minhash_row_keys(const Signature *sig, double threshold, KeyList *keys)
-{
-	add_bands(sig, minhash_lossless_bands(sig->spec.param[0], threshold),
-			  keys);
-}
-
-static bool
-minhash_query_keys(const Signature *sig, double built, double threshold,
-				   KeyList *keys, uint32 *need)
-{
-	uint32		size = sig->spec.param[0];
-	uint32		nbands = minhash_lossless_bands(size, built);
-	uint32		differences = allowed_differences(size, threshold);
-
-	if (differences >= nbands)
-		return false;
-	add_bands(sig, nbands, keys);
-	*need = nbands - differences;
-	Assert(*need >= 1 && *need <= nbands);
-	return true;
-}
-
-static void
-minhash_place_keys(const Signature *sig, KeyList *keys)
-{
-	const uint8 *slots = (const uint8 *) sig->values;
-	uint32		size = SIGNATURE_NVALUES(sig);
-
-	keys_reserve(keys, size);
-	for (uint32 i = 0; i < size; i++)
-		keys_add(keys, key_of_value(slots[i], i, size));
-}
-
-static double
-minhash_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb,
-					 uint64 common)
-{
-	return estimate(common, spec->param[0]);
-}
-
 const MethodInfo minhash_method = {
-	.name = "minhash",.method = METHOD_MINHASH,.width = 8,
+	.name = "minhash",.method = METHOD_MINHASH,
 	.analysed = ANALYSED_AS_SOURCE,.nparams = 1,
-	.check = minhash_check,.make = minhash_make,
-	.similarity = minhash_similarity,.near = minhash_near,
-	.hamming = minhash_hamming,
-	.row_keys = minhash_row_keys,.query_keys = minhash_query_keys,
-	.place_keys = minhash_place_keys,.most_similar = minhash_most_similar,
-	.place_values = 1 << 8
+	.make = minhash_make,
+	SLOTS_CALLBACKS
 };
 
 SKETCH_FUNCTIONS(minhash, METHOD_MINHASH, "size of a sketch", MINHASH_MAX_SIZE)

@@ -5,8 +5,10 @@
 #ifndef NEARDUP_MINHASH_H
 #define NEARDUP_MINHASH_H
 
+#include "methods/sketches/slots.h"
+
 /* The greatest number of slots; more would leave too few bits of a throw */
-#define MINHASH_MAX_SIZE	65536
+#define MINHASH_MAX_SIZE	SLOTS_MAX_SIZE
 
 /*
  * Compute `size` slots (1 to MINHASH_MAX_SIZE) of n >= 1 distinct features.
@@ -15,12 +17,6 @@
  */
 extern void minhash_slots(const uint64 *features, size_t n, uint32 size,
 						  uint8 *slots);
-
-/*
- * Return the number of bands with which two sketches whose estimate is at
- * least the threshold always agree in a band.
- */
-extern uint32 minhash_lossless_bands(uint32 size, double threshold);
 
 /*
  * Locality-sensitive hashing: bands of min-hash slots in which similar sets

@@ -458,7 +458,7 @@ lsh_parameters(PG_FUNCTION_ARGS)
 	threshold_require_valid(threshold, MEASURE_JACCARD);
 	if (recall == 1)
 	{
-		banding.bands = minhash_lossless_bands(size, threshold);
+		banding.bands = slots_lossless_bands(size, threshold);
 		banding.rows = size / banding.bands;
 	}
 	else if (!lsh_choose(threshold, recall, size, &banding))
