@@ -149,6 +149,8 @@ OBJS = \
 	src/planner/explain_index.o \
 	src/planner/support.o \
 	src/planner/selectivity.o \
+	src/repeated/number_sort.o \
+	src/repeated/repeated_passages.o \
 	src/signature/sets.o \
 	src/signature/signature.o \
 	src/signature/sql/identity.o \
@@ -199,6 +201,7 @@ INSTALL_NOUNS = \
 	groups \
 	kept_groups \
 	groups_merge \
+	repeated \
 	guard \
 	evaluation \
 	versions
@@ -271,6 +274,7 @@ REGRESS = \
 	comparisons \
 	configured \
 	copied_cases \
+	repeated \
 	copied_sections \
 	distributed \
 	divided \

@@ -1,0 +1,411 @@
+/*
+ * repeated_passages.c
+ *		Passages that a collection of documents repeats, and where each is first.
+ *
+ * All words of the collection are numbered, by document, with a number left free between two
+ * documents.  A *window* is min_words words in a row of one document; it is repeated if an
+ * equal one begins, and ends, before it.  A passage is a run of repeated windows whose first
+ * occurrences follow each other as they do.
+ *
+ * Three sorts replace all random access:
+ *
+ * 1. The windows' hashes, with their places, are sorted.  Of equal ones the first in the
+ *    collection comes first.
+ * 2. Repeated windows are sorted by place.  Runs of them become passages, whose characters are
+ *    found in their documents, which are read in order.
+ * 3. Passages are sorted by their first occurrence, whose characters are found in the same way.
+ *
+ * Documents are in a tuplestore, and read once more for the second and the third step, but
+ * only where a passage is.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/tuplestore.h"
+
+#include "base/call.h"
+#include "base/compat.h"
+#include "base/interrupts.h"
+#include "base/memory.h"
+#include "document/doc_context.h"
+#include "groups/disk_array.h"
+#include "groups/row_query.h"
+#include "passages/evidence.h"
+#include "repeated/number_sort.h"
+
+PG_FUNCTION_INFO_V1(repeated_passages);
+
+#define QUERY_HINT \
+	"The query's columns are the id of a row and its text, as in SELECT id, body FROM docs."
+#define ID_HINT \
+	"Give the type of the ids as the first argument, as in repeated_passages(NULL::uuid, 'SELECT ...')."
+
+/* Parts of the memory, in eighths; the first sort ends before the last one begins. */
+#define WINDOWS_SHARE	4
+#define REPEATS_SHARE	2
+#define STRETCHES_SHARE	4
+#define DOCUMENTS_SHARE	1
+#define IDS_SHARE		1
+
+/* Columns of the sorts; they begin with what a sort is by. */
+enum WindowColumns
+{
+	WINDOW_HASH, WINDOW_PLACE, WINDOW_COLUMNS
+};
+
+enum RepeatColumns
+{
+	REPEAT_PLACE, REPEAT_FIRST, REPEAT_COLUMNS
+};
+
+/* Words of a document, and what is known of them. */
+enum StretchColumns
+{
+	STRETCH_PLACE,				/* number of its first word in the collection */
+	STRETCH_ROW,				/* the repeated passage's row; before it is
+								 * known, its first occurrence's place */
+	STRETCH_WORDS,
+	STRETCH_START,				/* of the repeated passage, in characters */
+	STRETCH_LENGTH,
+	STRETCH_COLUMNS
+};
+
+typedef int64 Stretch[STRETCH_COLUMNS];
+
+typedef struct Collection
+{
+	ReturnSetInfo *result;
+	DocContext *doccxt;
+	size_t		memory;
+	uint32		min_words;
+	TypedColumn id;
+	TypedColumn doc;
+	RowIds		ids;
+	Tuplestorestate *documents; /* text, and number of words */
+	TupleDesc	desc;			/* of these */
+	int64		end;			/* place behind the last document */
+	NumberSort	windows;
+	NumberSort	repeats;
+	NumberSort	stretches;
+	bool		has_ahead;		/* one repeated window was read ahead */
+	int64		ahead[REPEAT_COLUMNS];
+} Collection;
+
+/* Windows */
+
+/* Return the hash of two sequences in a row, by their hashes. */
+static inline uint64
+hash_pair(uint64 first, uint64 second)
+{
+	uint64		both[] = {first, second};
+
+	return hash_uint64s(both, lengthof(both));
+}
+
+/*
+ * Replace the hashes of n words by the hashes of their n - k + 1 windows of k words.  A run of
+ * words is hashed by its halves, and a window by two runs that overlap.
+ */
+static void
+hash_windows(uint64 *hashes, uint32 n, uint32 k)
+{
+	uint32		length = 1;
+
+	Assert(k >= 1 && k <= n);
+	for (; length <= k / 2; length *= 2)
+		for (uint32 i = 0; i + 2 * length <= n; i++)
+		{
+			CHECK_EVERY(i);
+			hashes[i] = hash_pair(hashes[i], hashes[i + length]);
+		}
+	for (uint32 i = 0; length < k && i + k <= n; i++)
+	{
+		CHECK_EVERY(i);
+		hashes[i] = hash_pair(hashes[i], hashes[i + k - length]);
+	}
+}
+
+/* Put the windows of a document; return its number of words. */
+static uint32
+put_windows(Collection *all, const text *doc)
+{
+	ReadText	read;
+
+	text_read(&read, all->doccxt, doc, 1, false);
+	if (read.nwords < all->min_words)
+		return read.nwords;
+	hash_windows(read.shingles, read.nwords, all->min_words);
+	for (uint32 i = 0; i + all->min_words <= read.nwords; i++)
+	{
+		int64		window[WINDOW_COLUMNS] = {read.shingles[i], all->end + i};
+
+		CHECK_EVERY(i);
+		number_sort_put(&all->windows, window);
+	}
+	return read.nwords;
+}
+
+/* SlotCallback: add a document. */
+static void
+add_document(void *context, TupleTableSlot *slot)
+{
+	Collection *all = context;
+	bool		isnull;
+	Datum		id = typed_value(&all->id, slot, &isnull);
+	Datum		values[2];
+	bool		nulls[lengthof(values)] = {false};
+	uint32		nwords = 0;
+
+	CHECK_FOR_INTERRUPTS();
+	row_ids_put(&all->ids, id, isnull);
+	values[0] = typed_value(&all->doc, slot, &nulls[0]);
+	if (!nulls[0])
+		nwords = put_windows(all, DatumGetTextPP(values[0]));
+	values[1] = Int32GetDatum(nwords);
+	tuplestore_putvalues(all->documents, all->desc, values, nulls);
+	all->end += (int64) nwords + 1;
+}
+
+/* Put the windows that an equal one precedes, each with the first one. */
+static void
+find_repeats(Collection *all)
+{
+	int64		window[WINDOW_COLUMNS];
+	int64		hash = 0;
+	int64		first = -1;
+
+	while (number_sort_get(&all->windows, window))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (first < 0 || window[WINDOW_HASH] != hash)
+		{
+			hash = window[WINDOW_HASH];
+			first = window[WINDOW_PLACE];
+		}
+		Assert(window[WINDOW_PLACE] >= first);
+		/* the first one stays as a whole */
+		if (window[WINDOW_PLACE] >= first + all->min_words)
+		{
+			int64		repeat[REPEAT_COLUMNS] = {window[WINDOW_PLACE], first};
+
+			number_sort_put(&all->repeats, repeat);
+		}
+	}
+}
+
+/* Passages */
+
+/* Read one repeated window ahead. */
+static void
+read_ahead(Collection *all)
+{
+	all->has_ahead = number_sort_get(&all->repeats, all->ahead);
+}
+
+/* Get the next run of repeated windows whose first occurrences follow each other. */
+static bool
+next_passage(Collection *all, Stretch stretch)
+{
+	if (!all->has_ahead)
+		return false;
+	memset(stretch, 0, sizeof(Stretch));
+	stretch[STRETCH_PLACE] = all->ahead[REPEAT_PLACE];
+	stretch[STRETCH_ROW] = all->ahead[REPEAT_FIRST];
+	stretch[STRETCH_WORDS] = all->min_words - 1;
+	for (int64 i = 0; all->has_ahead && all->ahead[REPEAT_PLACE] == stretch[STRETCH_PLACE] + i &&
+		 all->ahead[REPEAT_FIRST] == stretch[STRETCH_ROW] + i; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		stretch[STRETCH_WORDS]++;
+		read_ahead(all);
+	}
+	Assert(stretch[STRETCH_WORDS] >= all->min_words);
+	return true;
+}
+
+/* Get the next first occurrence. */
+static bool
+next_first(Collection *all, Stretch stretch)
+{
+	return number_sort_get(&all->stretches, stretch);
+}
+
+/* Put a passage among those that are sorted by their first occurrence. */
+static void
+put_passage(Collection *all, uint32 row, const Stretch stretch, const WordSpan *characters)
+{
+	Stretch		first = {
+		[STRETCH_PLACE] = stretch[STRETCH_ROW],[STRETCH_ROW] = row,
+		[STRETCH_WORDS] = stretch[STRETCH_WORDS],
+		[STRETCH_START] = characters->start + 1,
+		[STRETCH_LENGTH] = characters->end - characters->start
+	};
+
+	number_sort_put(&all->stretches, first);
+}
+
+/* Put a row of the result, for a passage whose first occurrence is in that row. */
+static void
+put_result(Collection *all, uint32 row, const Stretch stretch, const WordSpan *characters)
+{
+	Datum		values[] = {
+		row_ids_get(&all->ids, stretch[STRETCH_ROW]), Int32GetDatum(stretch[STRETCH_START]),
+		Int32GetDatum(stretch[STRETCH_LENGTH]), Int32GetDatum(stretch[STRETCH_WORDS]),
+		row_ids_get(&all->ids, row), Int32GetDatum(characters->start + 1)
+	};
+	bool		nulls[lengthof(values)] = {false};
+
+	tuplestore_putvalues(all->result->setResult, all->result->setDesc, values, nulls);
+}
+
+/* Documents, once more */
+
+/* How stretches are got, in the order of their places, and put with their characters. */
+typedef struct StretchPass
+{
+	bool		(*next) (Collection *all, Stretch stretch);
+	void		(*put) (Collection *all, uint32 row, const Stretch stretch,
+						const WordSpan *characters);
+	Stretch		ahead;			/* the next one */
+	bool		has_ahead;
+} StretchPass;
+
+/*
+ * Find the characters of the stretches of one document, whose words begin at a place, and put
+ * them.  Allocates in the current memory context.
+ */
+static void
+pass_document(Collection *all, StretchPass *pass, uint32 row, const text *doc, int64 place)
+{
+	ReadText	read;
+	Stretch    *stretches = NULL;
+	WordSpan   *spans;
+	size_t		size = 0;
+	size_t		n = 0;
+
+	text_read(&read, all->doccxt, doc, 1, false);
+	while (pass->has_ahead && pass->ahead[STRETCH_PLACE] < place + read.nwords)
+	{
+		stretches = growing_reserve(stretches, &size, n + 1, sizeof(Stretch));
+		memcpy(stretches[n++], pass->ahead, sizeof(Stretch));
+		pass->has_ahead = pass->next(all, pass->ahead);
+	}
+	spans = text_spans_alloc(n);
+	for (size_t i = 0; i < n; i++)
+	{
+		spans[i].start = stretches[i][STRETCH_PLACE] - place;
+		spans[i].end = spans[i].start + stretches[i][STRETCH_WORDS];
+		Assert(spans[i].end <= read.nwords);
+	}
+	text_place_spans(&read, spans, n);
+	spans_to_characters(read.utf8, spans, n);
+	for (size_t i = 0; i < n; i++)
+		pass->put(all, row, stretches[i], &spans[i]);
+}
+
+/* Read the documents in which stretches are. */
+static void
+pass_documents(Collection *all, StretchPass *pass)
+{
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(all->desc, &TTSOpsMinimalTuple);
+	MemoryContext per_document = AllocSetContextCreate(CurrentMemoryContext,
+													   "neardup repeated document",
+													   ALLOCSET_DEFAULT_SIZES);
+	int64		place = 0;
+
+	tuplestore_rescan(all->documents);
+	pass->has_ahead = pass->next(all, pass->ahead);
+	for (uint32 row = 0; pass->has_ahead &&
+		 tuplestore_gettupleslot(all->documents, true, false, slot); row++)
+	{
+		bool		isnull;
+		int32		nwords = DatumGetInt32(slot_getattr(slot, 2, &isnull));
+
+		CHECK_FOR_INTERRUPTS();
+		Assert(pass->ahead[STRETCH_PLACE] >= place);
+		if (pass->ahead[STRETCH_PLACE] < place + nwords)
+		{
+			MemoryContext old = MemoryContextSwitchTo(per_document);
+
+			pass_document(all, pass, row, DatumGetTextPP(slot_getattr(slot, 1, &isnull)), place);
+			MemoryContextSwitchTo(old);
+			MemoryContextReset(per_document);
+		}
+		place += (int64) nwords + 1;
+	}
+	Assert(!pass->has_ahead);
+	MemoryContextDelete(per_document);
+	ExecDropSingleTupleTableSlot(slot);
+}
+
+/* The function */
+
+/* Prepare a collection for the rows of a query, whose ids are of that type. */
+static void
+begin_collection(Collection *all, TupleDesc columns, Oid id_type)
+{
+	all->memory = (size_t) maintenance_work_mem * 1024 / 8;
+	all->id = typed_column(columns, 1, id_type, true, "the id", ID_HINT);
+	all->doc = typed_column(columns, 2, TEXTOID, false, "the text", QUERY_HINT);
+	all->ids.type = id_type;
+	row_ids_begin(&all->ids, id_type, all->memory * IDS_SHARE);
+	all->desc = CreateTemplateTupleDesc(2);
+	TupleDescInitEntry(all->desc, 1, "doc", TEXTOID, -1, 0);
+	TupleDescInitEntry(all->desc, 2, "words", INT4OID, -1, 0);
+	TupleDescFinalize(all->desc);
+	all->documents = tuplestore_begin_heap(false, false,
+										   Max(all->memory * DOCUMENTS_SHARE / 1024, 64));
+}
+
+/* Sort the windows, then the repeated ones, then passages by where they are first. */
+static void
+put_all_passages(Collection *all)
+{
+	StretchPass passages = {.next = next_passage,.put = put_passage};
+	StretchPass firsts = {.next = next_first,.put = put_result};
+
+	number_sort_begin(&all->repeats, REPEAT_COLUMNS, 1, all->memory * REPEATS_SHARE);
+	number_sort_perform(&all->windows);
+	find_repeats(all);
+	number_sort_end(&all->windows);
+	number_sort_begin(&all->stretches, STRETCH_COLUMNS, 1, all->memory * STRETCHES_SHARE);
+	number_sort_perform(&all->repeats);
+	read_ahead(all);
+	pass_documents(all, &passages);
+	number_sort_end(&all->repeats);
+	number_sort_perform(&all->stretches);
+	pass_documents(all, &firsts);
+	number_sort_end(&all->stretches);
+}
+
+/* repeated_passages([id_type anyelement,] query text, min_words int, analysis text) */
+Datum
+repeated_passages(PG_FUNCTION_ARGS)
+{
+	Collection	all = {0};
+	UserQuery	query;
+	int			first = PG_NARGS() - 3;
+
+	InitMaterializedSRF(fcinfo, 0);
+	for (int i = first; i < PG_NARGS(); i++)
+		if (PG_ARGISNULL(i))
+			return (Datum) 0;
+	all.result = (ReturnSetInfo *) fcinfo->resultinfo;
+	all.min_words = argument_whole("min_words", PG_GETARG_INT32(first + 1), 1, PG_INT32_MAX);
+	all.doccxt = doc_context_get(fcinfo, first + 2);
+	doc_context_read_analysis(all.doccxt, PG_GETARG_DATUM(first), PG_GETARG_TEXT_PP(first + 2),
+							  READS_SHINGLES);
+	user_query_begin(&query, text_to_cstring(PG_GETARG_TEXT_PP(first)), NULL, QUERY_HINT);
+	begin_collection(&all, query.result,
+					 first == 0 ? INT8OID : get_fn_expr_argtype(fcinfo->flinfo, 0));
+	number_sort_begin(&all.windows, WINDOW_COLUMNS, 2, all.memory * WINDOWS_SHARE);
+	user_query_run(&query, add_document, &all);
+	put_all_passages(&all);
+	tuplestore_end(all.documents);
+	row_ids_end(&all.ids);
+	return (Datum) 0;
+}
