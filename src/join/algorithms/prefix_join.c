@@ -204,7 +204,7 @@ sets_reflexive(JoinSearch *search, const JoinSet *set)
 	return search_need(search, set->size, set->size) <= set->size;
 }
 
-/* Whether the bitmaps of two sets allow `need` shared elements. */
+/* True if the bitmaps of two sets allow `need` shared elements. */
 static inline bool
 bitmaps_filter(JoinSearch *search, const JoinSet *indexed, const JoinSet *probing, uint32 need)
 {
@@ -280,8 +280,8 @@ sets_verify(JoinSearch *search, const JoinSet *indexed, const JoinSet *probing)
  */
 
 /*
- * Bitmaps are selective if those of matches differ in at most this share of the bits in which
- * others differ.
+ * Bitmaps are selective if matches differ in at most this share of the bits in which other
+ * sets differ.
  */
 #define SHARE_OF_USUAL	0.85
 
@@ -310,7 +310,7 @@ typedef struct BitmapProbe
 	const int16 *differ;
 } BitmapProbe;
 
-/* Maximum number of elements in which near sets of those sizes differ; -1: none are near. */
+/* Maximum number of elements in which matches of those sizes differ; -1: there are none. */
 static int64
 most_differing(JoinSearch *search, uint64 indexed, uint64 probing)
 {
@@ -526,7 +526,7 @@ probe_ordered(JoinSearch *search, const JoinSet *set, uint32 sides, IndexMode mo
 DEFINE_PROBE(probe_ordered, announced, INDEX_ANNOUNCED);
 DEFINE_PROBE(probe_ordered, shared, INDEX_SHARED);
 
-/* Algorithm.probe: sets are in any order, and those of the own component are passed. */
+/* Algorithm.probe: sets are in any order, and sets of the own component are passed over. */
 static void
 probe_growing(JoinSearch *search, const JoinSet *set, uint32 sides)
 {

@@ -145,7 +145,7 @@ filter_keys(JoinSearch *search)
 	return list;
 }
 
-/* Whether a sketch is a sample without keys, see least_shared(). */
+/* True if a sketch is a sample without keys, see least_shared(). */
 static bool
 is_sample(const Signature *sig)
 {

@@ -10,7 +10,7 @@
 /* Sets are signatures as a whole, padded with zeros: see join_kinds.c. */
 extern const Algorithm sketch_keys;
 
-/* Whether comparing the sketches takes less time than looking the keys up. */
+/* True if comparing the sketches takes less time than looking the keys up. */
 extern bool sketches_are_few(double sketches, double keys);
 
 #endif							/* NEARDUP_SKETCH_KEYS_H */

@@ -302,7 +302,7 @@ vectorjoin_tail_behind(const VectorJoin *all, const JoinSet *set, uint32 n,
 /*
  * Weighted prefixes: vectors whose resemblance reaches a threshold
  *
- * The resemblance is the sum of the smaller weights divided by that of the greater ones.  It is
+ * The resemblance is the sum of the smaller weights, divided by the sum of the greater ones.  It is
  * at least t only if the shared part is at least t of the sum of either vector: so each is
  * indexed, and searches for new candidates, by its rarest features, until the others add up to
  * less than that.  The shared part of a candidate is at most its indexed shared part and the
@@ -332,7 +332,7 @@ prepare_prefix(JoinSearch *search, JoinSet *set, bool indexed, bool probing)
 	vectorjoin_prepare(search, set, n, prefix, prefix);
 }
 
-/* Whether two vectors may reach the threshold, by the shared part of the indexed features. */
+/* True if two vectors may reach the threshold, by the shared part of the indexed features. */
 static bool
 may_resemble(JoinSearch *search, const JoinSet *set, uint32 n,
 			 const JoinSet *indexed, double shared)

@@ -52,10 +52,10 @@ typedef struct VectorJoin
 typedef struct PreparedVector
 {
 	uint32		n;				/* features that others have, too */
-	uint32		indexed;		/* number of those, from the first, in the
+	uint32		indexed;		/* number of features, from the first, in the
 								 * index */
-	uint32		fresh;			/* number of those that add new candidates */
-	float		rest;			/* greatest weight of those not indexed */
+	uint32		fresh;			/* number of features that add candidates */
+	float		rest;			/* greatest weight that is not indexed */
 	float		length;			/* of the part that is not indexed; for the
 								 * resemblance, its sum */
 	const float *weights;

@@ -145,7 +145,7 @@ suffix_distance(const uint64 *x, int64 nx, const uint64 *y, int64 ny, int64 Hmax
 	return left + right + differ;
 }
 
-/* Whether two suffixes may differ in at most Hmax elements. */
+/* True if two suffixes may differ in at most Hmax elements. */
 bool
 suffixes_allow(const uint64 *x, int64 nx, const uint64 *y, int64 ny, int64 Hmax)
 {

@@ -378,7 +378,7 @@ const Algorithm probe_count = {
 
 /* Probe-optMerge */
 
-/* Whether the set is in the list, which is moved to its place. */
+/* True if the set is in the list, which is moved to its place. */
 static bool
 search_list(PostingList *list, uint32 set)
 {
@@ -454,7 +454,7 @@ count_stopwords(JoinSearch *search, const JoinSet *set)
 	return n;
 }
 
-/* Whether stop words alone could make the set near another one. */
+/* True if stop words alone could make the set a match of another one. */
 static bool
 keeps_stopwords(JoinSearch *search, const JoinSet *set, uint32 stopwords)
 {

@@ -6,7 +6,7 @@
  * measure its matches are in itself and after it, so only sets after it that are not too large
  * are read to probe it.
  *
- * If an algorithm finds candidates by keys and bitmaps alone, chunks are of these: several
+ * If an algorithm finds candidates by keys and bitmaps alone, chunks have only keys and bitmaps: several
  * times as many sets fit into one, and a set is prepared once.  A set without keys has no match
  * and is skipped.  Candidates are collected in memory.  When there are many, and at the end, they
  * are sorted by the found set, and these sets are read in blocks; for each block, the probing
@@ -246,7 +246,7 @@ begin_probes(JoinEngine *join)
 	spillreader_seek(chunks->reader, chunks->first_probe);
 }
 
-/* Whether sets of that size, and larger ones, have no match in the chunk. */
+/* True if sets of that size, and larger ones, have no match in the chunk. */
 static bool
 is_too_large(JoinEngine *join, uint32 size)
 {

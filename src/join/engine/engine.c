@@ -57,8 +57,8 @@ engine_set_condition(JoinEngine *join, const Algorithm *algorithm, Measure measu
 	join->search.threshold = threshold;
 
 	/*
-	 * index the contained set: its prefix is short, that of the containing
-	 * one is the whole set
+	 * index the contained set: its prefix is short, and the prefix of the
+	 * containing set is all of it
 	 */
 	join->indexed = measure == MEASURE_CONTAINS ? SIDE_INNER : SIDE_OUTER;
 	join->probing = OTHER_SIDE(join->indexed);
@@ -185,7 +185,7 @@ add_in_memory(JoinEngine *join, const AddedRow *row, uint32 rowno)
 	Assert(join->spill == NULL);
 	rows[side] = row_make(&join->memory->rows[side], rows[side], row->data, rowno, row->len);
 
-	/* of shared rows, the inner link is that of the last row */
+	/* in shared memory, the inner link leads to the last row */
 	if (join->params.self_join && (!shared || rows[SIDE_INNER] == NULL))
 		rows[SIDE_INNER] = rows[SIDE_OUTER];
 	check_memory(join, row->len + sizeof(uint64) * row->n);
@@ -224,7 +224,7 @@ engine_rows_added(const JoinEngine *join, JoinSide side)
 	return join->nrows[side];
 }
 
-/* False if no set of the side that was added before is near to this one. */
+/* False if no set of the side that was added before can match this one. */
 static bool
 may_have_match(JoinEngine *join, JoinSide side, const uint64 *values, uint32 n)
 {
@@ -382,8 +382,8 @@ engine_filter_end(JoinEngine *join)
 /* Sets are prepared by this process alone */
 
 /*
- * Prepare the sets in memory, in the order in which they were added, which is that of memory;
- * then order them by size.
+ * Prepare the sets in memory, in the order in which they were added, which is their order in
+ * memory; then order them by size.
  */
 static void
 prepare_in_memory(JoinEngine *join)

@@ -5,7 +5,7 @@
  * Rows of two sides, outer and inner, are added with their sets.  Identical sets of both sides
  * are collapsed and joined once.  The engine returns pairs of groups; a group is the rows of one
  * side with one set.  To the engine a row is a string of bytes, and the algorithm decides which
- * sets are near, see search.h.
+ * sets match, see search.h.
  *
  * Nothing in this folder depends on the planner, the executor or SQL types.
  */
@@ -152,7 +152,7 @@ extern void engine_build(JoinEngine *join, pg_atomic_uint64 *claimed);
  */
 extern bool engine_next(JoinEngine *join, RowGroup *outer, RowGroup *inner);
 
-/* Whether the last two calls of engine_next() returned one inner group, with its rows in place. */
+/* True if the last two calls of engine_next() returned one inner group, with its rows in place. */
 extern bool engine_inner_stays(const JoinEngine *join);
 
 /*
@@ -181,17 +181,17 @@ extern bool engine_sharable(const struct Algorithm *algorithm);
 extern void engine_publish(JoinEngine *join);
 extern void engine_share(JoinEngine *join);
 
-/* Whether memory is full, and whether numbers of shared rows are used up. */
+/* True if memory is full; and if the numbers of shared rows are used up. */
 extern bool engine_is_full(const JoinEngine *join);
 extern bool engine_numbers_used_up(const JoinEngine *join);
 
 /* Go to disk, unless this process has; the algorithm must be the final one. */
 extern void engine_spill_shared(JoinEngine *join);
 
-/* Whether it has gone to disk; frees its shared memory once no other process reads it. */
+/* True if it has gone to disk; frees its shared memory once no other process reads it. */
 extern bool engine_is_spilled(JoinEngine *join);
 
-/* Emit the rows of this process and their sets instead; those of both sides once. */
+/* Emit the rows of this process and their sets instead, rows of both sides once. */
 typedef void (*RowCallback) (void *arg, JoinSide side, const uint64 *values,
 							 uint32 n, const void *row, uint32 len);
 extern void engine_return_rows(JoinEngine *join, RowCallback callback, void *arg);

@@ -356,7 +356,7 @@ weighted_tokens_make(const TokenCounters *counters, const uint64 *features,
 /*
  * A filter of rows that share too few features with the other side
  *
- * Often a few rows are joined with a large table.  Of two near sets, each has a least number
+ * Often a few rows are joined with a large table.  A set shares at least a fixed number
  * of common features, whatever the other's size.  So when the rows of one side are known, a row
  * of the other side with fewer of all the features of that side has no match, and is not kept.
  * For vectors the weight of these features counts, for sketches their keys: see

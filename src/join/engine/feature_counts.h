@@ -81,7 +81,7 @@ extern uint32 weighted_tokens_make(const TokenCounters *counters, const uint64 *
 
 /* A filter of rows that share too few features with the other side */
 
-/* Least ratio of the size of the other side to that of the side in the filter. */
+/* Least ratio of the other side's size to the size of the side in the filter. */
 #define FILTER_RATIO	4
 
 /* Features, or keys of sketches, of the side that is known first. */
@@ -89,14 +89,14 @@ typedef struct FeatureFilter
 {
 	uint64	   *words;			/* a bit for each place; NULL: there is no
 								 * filter */
-	size_t		bytes;			/* of these */
+	size_t		bytes;			/* in words */
 	Probing		probing;		/* the place of a feature */
 	uint32		looked;			/* sets that were checked lately */
-	uint32		passed;			/* of these, passed */
+	uint32		passed;			/* sets among them that passed */
 	uint32		idle;			/* sets that pass without a look */
 } FeatureFilter;
 
-/* Whether a filter by these rows pays for the others. */
+/* True if a filter by these rows is worth its time for the others. */
 static inline bool
 feature_filter_is_worthwhile(double rows, double others)
 {
@@ -118,7 +118,7 @@ extern void feature_filter_free(FeatureFilter *filter);
 
 extern void feature_filter_add(FeatureFilter *filter, const uint64 *features, size_t n);
 
-/* Whether a feature has been added, or seems to. */
+/* True if a feature has been added, or seems to. */
 static inline bool
 feature_filter_has(const FeatureFilter *filter, uint64 feature)
 {
@@ -127,13 +127,13 @@ feature_filter_has(const FeatureFilter *filter, uint64 feature)
 	return (filter->words[place / 64] >> place % 64 & 1) != 0;
 }
 
-/* Whether `least` of n features have been added, or seem to. */
+/* True if `least` of n features have been added, or seem to. */
 extern bool feature_filter_has_some(const FeatureFilter *filter,
 									const uint64 *features, size_t n,
 									uint64 least);
 
 /*
- * Whether to check the next set; and note the result of a check.  If most sets pass, few are
+ * True if the next set is to be checked; and note the result of a check.  If most sets pass, few are
  * checked.
  */
 static inline bool

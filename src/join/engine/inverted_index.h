@@ -117,7 +117,7 @@ typedef struct Accumulator
 /* The elements of a set after its keys in the index. */
 typedef struct SuffixBound
 {
-	uint32		last;			/* upper half of the last of these keys */
+	uint32		last;			/* upper half of the last key */
 	uint32		n;				/* elements after it */
 } SuffixBound;
 
@@ -233,8 +233,8 @@ extern uint32 inverted_index_first_of_size(const InvertedIndex *index, uint32 fr
 extern const Posting *shared_view_not_small(const InvertedIndex *index, const Bucket *bucket);
 
 /*
- * The suffix of a set that has n >= 1 keys in the index, with nelements elements from the
- * first of these on.
+ * The suffix of a set that has n >= 1 keys in the index, and nelements elements from the first
+ * key on.
  */
 static inline SuffixBound
 suffix_bound(const uint64 *keys, uint32 n, uint32 nelements)

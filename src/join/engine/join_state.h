@@ -12,8 +12,8 @@
 #include "join/engine/set_table.h"
 
 /*
- * Lists of rows that are read soon.  Only a row links to the next one, so whenever a list is
- * added, one more row of each of the last lists is prefetched.
+ * Lists of rows that are read soon.  They are singly linked, so each call prefetches one more
+ * row of each of the last LISTS_AHEAD lists.
  */
 #define LISTS_AHEAD	12
 
@@ -206,7 +206,7 @@ extern void engine_count(JoinEngine *join, const uint64 *values, uint32 n);
 /* Prefetch what preparing a set of these values reads first. */
 extern void engine_fetch_counters(JoinEngine *join, const uint64 *values, uint32 n);
 
-/* Whether a set has rows on a side that is indexed. */
+/* True if a set has rows on a side that is indexed. */
 extern bool engine_is_indexed(const JoinEngine *join, const JoinSet *set);
 
 /* Make the keys of a set, to be indexed and to probe. */
@@ -224,13 +224,13 @@ extern uint64 engine_different_keys(JoinEngine *join, uint64 npostings);
 #define FETCH_AHEAD		4
 #define FETCHED_VALUES	6
 
-/* Begin to probe the index of join->search; the second creates that of a chunk first. */
+/* Begin to probe the index of join->search; the second creates the index of a chunk first. */
 extern void probe_begin(JoinEngine *join);
 extern void probe_begin_chunk(JoinEngine *join);
 extern void probe_end_chunk(JoinEngine *join);
 
 /*
- * Whether this process makes the next probe.  All processes call it for the same probes
+ * True if this process makes the next probe.  All processes call it for the same probes
  * in the same order.
  */
 extern bool probe_is_claimed(JoinEngine *join);

@@ -324,9 +324,8 @@ spillreader_next_is(SpillReader *reader, const void *data, size_t len)
 /*
  * The rows of a set, in memory or in a file
  *
- * In memory the rows of a set are a list.  Of sets on disk they are contiguous in a
- * file: a small group is loaded when it is needed, and a group that is too large for that
- * is a list of one element with the range of its rows in the file.
+ * In memory the rows of a set are a list.  Rows of a set on disk are contiguous in a file.
+ * Small groups are loaded on demand; a large group is one element with its range in the file.
  */
 
 Row *

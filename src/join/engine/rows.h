@@ -94,10 +94,10 @@ extern bool spillreader_at_end(const SpillReader *reader);
 /* Read len bytes, which must be there. */
 extern void spillreader_read(SpillReader *reader, void *data, size_t len);
 
-/* Read len bytes, which must be there, and append them to a file, which may be that of the reader. */
+/* Read len bytes, which must be there, and append them to a file, perhaps the same one. */
 extern void spillreader_copy(SpillReader *reader, SpillFile *to, size_t len);
 
-/* Whether the next len bytes, which must be there, are these; they stay unread. */
+/* True if the next len bytes, which must be there, are these; they stay unread. */
 extern bool spillreader_next_is(SpillReader *reader, const void *data, size_t len);
 
 /* The rows of a set, in memory or in a file */

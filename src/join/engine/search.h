@@ -55,7 +55,7 @@ typedef struct JoinSearch
 
 	/*
 	 * Groups, whose index grows: sets of one run follow each other in it, and
-	 * a probe skips those of its own component.  NULL: it skips none.
+	 * a probe skips sets of its own component.  NULL: it skips none.
 	 */
 	uint32	   *components;		/* link of each set in the index, towards the
 								 * first one of its component */
@@ -64,8 +64,8 @@ typedef struct JoinSearch
 
 	/* of the chunk */
 	JoinSet    *sets;			/* in order of size, unless the index grows */
-	bool		only_keys;		/* and bitmaps of these are in memory, no
-								 * values */
+	bool		only_keys;		/* only keys and bitmaps of the sets are in
+								 * memory, no values */
 	uint32		nsets;
 	InvertedIndex index;
 	void	   *chunk_state;	/* the algorithm's own, or NULL */
@@ -147,16 +147,16 @@ typedef struct Algorithm
 
 	/*
 	 * Leave the distinct candidates for a set in an index of each kind, among
-	 * sets that have rows on one of those sides.  NULL: the algorithm cannot
+	 * sets that have rows on one of the sides.  NULL: the algorithm cannot
 	 * use such an index.
 	 */
 	ProbeCallback probe[INDEX_MODES];
 
 	/*
 	 * Add the features, or the keys of a sketch, of a set of the side that is
-	 * known first to the filter; false if near sets need not share any.  And
-	 * whether a set of the other side, indexed or not, may be near one of
-	 * these.
+	 * known first to the filter; false if matches need not share any.  And
+	 * whether a set of the other side, indexed or not, may match one in the
+	 * filter.
 	 */
 	bool		(*announce) (JoinSearch *search, FeatureFilter *filter,
 							 const uint64 *values, uint32 n);
@@ -166,7 +166,7 @@ typedef struct Algorithm
 	/* Free the state of a chunk. NULL: there is none. */
 	void		(*end_chunk) (JoinSearch *search);
 
-	/* Whether the sets are near. */
+	/* True if the sets match. */
 	bool		(*verify) (JoinSearch *search, const JoinSet *indexed, const JoinSet *probing);
 
 	/*
@@ -177,7 +177,7 @@ typedef struct Algorithm
 	bool		(*may_match) (JoinSearch *search, const JoinSet *indexed, const JoinSet *probing);
 	bool		(*compare) (JoinSearch *search, const JoinSet *indexed, const JoinSet *probing);
 
-	/* Whether a set is near itself. NULL: each is. */
+	/* True if a set matches itself. NULL: each does. */
 	bool		(*reflexive) (JoinSearch *search, const JoinSet *set);
 } Algorithm;
 
@@ -187,7 +187,7 @@ extern uint64 search_find_least_overlap(JoinSearch *search, bool indexed, uint32
 extern uint32 search_find_indexed_prefix(JoinSearch *search, uint32 size);
 extern uint32 search_find_probing_prefix(JoinSearch *search, uint32 size);
 
-/* Whether the cache has the answer for that size. */
+/* True if the cache has the answer for that size. */
 static inline bool
 size_is_cached(const SizeCache *cache, uint32 other, uint32 size)
 {
@@ -204,7 +204,7 @@ search_need(JoinSearch *search, uint32 indexed, uint32 probing)
 }
 
 /*
- * The least overlap of a set of that size, indexed or not, with any near set; size + 1 if there
+ * The least overlap of a set of that size, indexed or not, with any match; size + 1 if there
  * can be none.
  */
 static inline uint64

@@ -70,7 +70,7 @@ compare_records(SetKey a, bool a_is_row, SetKey b, bool b_is_row)
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-/* Whether two keys differ in the number at most. */
+/* True if two keys differ in the number at most. */
 static bool
 same_hash(SetKey a, SetKey b)
 {
@@ -486,7 +486,7 @@ setruns_publish(SetRuns *runs, RunDirectory *directory)
 	spillfile_write(&runs->file, runs->ranges, sizeof(RunRange) * runs->nranges);
 	spillfile_write(&runs->file, runs->samples, sizeof(RunSample) * runs->nsamples);
 	directory->bytes = spillfile_publish(&runs->file);
-	/* this process reads its own runs like those of others */
+	/* this process reads its own runs as all others do */
 	runs->nranges = runs->nsamples = 0;
 }
 
@@ -651,7 +651,7 @@ setruns_read(SetRuns *runs, uint64 place, uint64 *values, uint32 n)
  * The distinct sets of a join on disk, in order of size, and their rows
  *
  * A set has a record with the place of its values in the runs and the ranges of its rows,
- * which are in a file for each side.  Its number is that of its record.  Shares of the
+ * which are in a file for each side.  The number of the record is its number.  Shares of the
  * keys are merged by several processes, each into files of its own; the concatenation of
  * all shares is what is read.
  */

@@ -29,7 +29,7 @@ typedef struct RunHead
 {
 	SetKey		key;
 	uint32		nvalues;		/* 0 of a further row */
-	uint32		row;			/* its bytes << 1 | side; 0: there is none */
+	uint32		row;			/* row length << 1 | side; 0 = no row */
 } RunHead;
 
 /* A record that has been read. */
@@ -95,7 +95,7 @@ typedef struct SetRuns
 
 	/* while runs are read */
 	Run		   *runs;			/* the first of the ranges */
-	size_t		nopen;			/* number of these */
+	size_t		nopen;			/* number of open runs */
 	size_t		buffer;			/* bytes of the buffer of each */
 	struct binaryheap *heap;	/* of runs that have another record, by its
 								 * key */
@@ -151,7 +151,7 @@ extern void setruns_divide(SetRuns *runs, uint32 nshares);
 extern void setruns_begin_share(SetRuns *runs, uint32 share);
 extern bool setruns_next_key(const SetRuns *runs, SetKey *key);
 
-/* Whether the next record is a set of these values, or a further row. */
+/* True if the next record is a set of these values, or a further row. */
 extern bool setruns_next_is(SetRuns *runs, const uint64 *values);
 
 /* Read the next record, and its values unless `values` is NULL; valid until the next call. */

@@ -81,7 +81,7 @@ extern size_t bitmap_bytes(uint32 size);
 extern void bitmap_make(JoinSet *set);
 
 /*
- * The bitmap folded to 64 bits, which can be compared with that of any other set; and
+ * The bitmap folded to 64 bits, which can be compared with any other folded bitmap; and
  * another such word, by another hash of the values that are left.
  */
 extern uint64 bitmap_folded(const JoinSet *set);

@@ -215,7 +215,7 @@ shared_counts_attach(SharedCounts *shared, SharedAreas *areas, TokenCounters *co
 #define PASSES_AHEAD	8
 
 /*
- * Number of postings and places ahead of which those of a share are prefetched: more than a
+ * Number of postings and places ahead of which a share is prefetched: more than a
  * cache line has.
  */
 #define POSTINGS_AHEAD	6
@@ -234,7 +234,7 @@ typedef struct Share
 	Bucket	   *buckets;
 	uint64		nbuckets;
 	Posting    *postings;		/* of all shares */
-	const uint32 *places;		/* of those of this share */
+	const uint32 *places;		/* of the postings of this share */
 	uint32		start;
 	uint32		n;
 } Share;

@@ -268,7 +268,7 @@ last_row(const JoinEngine *join, const uint64 *rows, JoinSide side)
 }
 
 /*
- * Put the rows of a set, links by JoinSide, before those of another one; other processes may do
+ * Put the rows of a set, links by JoinSide, before the rows of another one; other processes may do
  * so, too.
  */
 static void
@@ -288,7 +288,7 @@ prepend_rows(const JoinEngine *join, pg_atomic_uint64 *links, const uint64 *rows
 	}
 }
 
-/* The set of another process whose values are those of a set of this one. */
+/* The set of another process whose values a set of this one has. */
 static inline SharedSet *
 owner_of(const JoinEngine *join, const JoinSet *set)
 {
@@ -324,7 +324,7 @@ reassign_rows(JoinEngine *join)
 	join->participant->borrowed = NULL;
 }
 
-/* Whether a process other than number `part` has a mark for the key, and so may have the set. */
+/* True if a process other than number `part` has a mark for the key, and so may have the set. */
 static bool
 others_have_mark(const JoinEngine *join, int part, SetKey key)
 {
@@ -471,7 +471,7 @@ do_shares(JoinEngine *join, SharedStep step, uint32 nshares,
 }
 
 /*
- * Claim runs of sets for a step, and do it; those of this process come first, as their memory
+ * Claim runs of sets for a step, and do it; runs of this process come first, as their memory
  * is mapped.
  */
 typedef void (*RunCallback) (JoinEngine *join, SharedSet *sets, uint32 n, void *arg);

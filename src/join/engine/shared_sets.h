@@ -61,7 +61,7 @@ typedef struct SharedSetsPart
 	SharedPointer sets;			/* SharedSets, in the order of addition */
 	SharedPointer marks;		/* a bit for each by its hash, of 2^mark_bits */
 	int			mark_bits;
-	SharedPointer suspects;		/* numbers of those that another may have, by
+	SharedPointer suspects;		/* numbers of sets that others may have, by
 								 * share */
 	uint32		ends[SET_SHARES];	/* of the shares */
 	pg_atomic_uint32 taken[STEP_READY]; /* sets that are claimed, by step */

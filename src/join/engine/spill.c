@@ -6,7 +6,7 @@
  * which are merged into a file of distinct sets (set_runs.c); that is read in chunks
  * (disk_search.c).  A hash only brings records of identical sets together: they are compared.
  *
- * Several processes write runs of their own and merge those of all in shares of the keys.
+ * Several processes write runs of their own, and merge all runs in shares of the keys.
  * One process alone is the case of one share.
  */
 #include "postgres.h"
@@ -57,7 +57,7 @@ store_of(const JoinEngine *join)
 
 /*
  * The key by which sets are ordered: size, then bits of the hash.  Where candidates are
- * compared later, near sets should be near each other in the file: bits of the least
+ * compared later, matches should be close to each other in the file: bits of the least
  * element, in which they mostly agree, come before the hash.
  */
 static SetKey

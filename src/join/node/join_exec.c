@@ -269,7 +269,7 @@ show_row(SimilarityJoinState *state, JoinSide side, const JoinRow *row)
 						  state->sides[side].slot, false);
 }
 
-/* Whether an outer row needs one match only. */
+/* True if an outer row needs one match only. */
 static inline bool
 needs_one(const SimilarityJoinState *state)
 {
@@ -453,7 +453,7 @@ next_inner_row(SimilarityJoinState *state)
 	return &state->scan.inner_row;
 }
 
-/* Whether the current outer row passes the filter with this one, or the two in the other order. */
+/* True if the current outer row passes the filter with this one, or the two in the other order. */
 static inline bool
 passes(SimilarityJoinState *state, const InnerRow *inner)
 {

@@ -155,7 +155,7 @@ typedef struct PairScan
 	int64		value;			/* of it, to be compared */
 	RowCursor	inner;
 	RowGroup	inner_group;
-	bool		inner_stays;	/* it is that of the pair before */
+	bool		inner_stays;	/* it is the inner group of the pair before */
 	InnerRows	inner_rows;		/* of it; inner is not used if they are copied */
 	InnerRow	inner_row;		/* the last one, if they are not */
 	InnerRound	round;			/* of semi- and anti-joins, if they are not */
@@ -201,9 +201,8 @@ typedef struct SimilarityJoinState
 	EngineStats stats;			/* of engines that have ended */
 	bool		stats_gathered; /* final, of all processes */
 
-	bool		inner_whole;	/* other processes have other outer rows and
-								 * the same inner ones; nothing is shared but
-								 * counts */
+	bool		inner_whole;	/* outer rows are divided, inner rows
+								 * replicated; only counters are shared */
 	struct JoinCounts *counts;	/* of all processes; NULL: there is only this
 								 * one */
 	struct SharedJoin *shared;	/* with other processes; NULL: nothing is */
@@ -267,7 +266,7 @@ join_child(SimilarityJoinState *state, JoinSide side)
 	return list_nth(state->css.custom_ps, side);
 }
 
-/* Whether outer rows without a match are emitted. */
+/* True if outer rows without a match are emitted. */
 static inline bool
 keeps_unmatched(const SimilarityJoinState *state)
 {
@@ -336,10 +335,10 @@ extern void join_shared_leave(SimilarityJoinState *state);
 /* Note that all probes are claimed, and free this process's shared memory. */
 extern void join_shared_close(SimilarityJoinState *state);
 
-/* Whether that had happened when this process attached. */
+/* True if that had happened when this process attached. */
 extern bool join_shared_is_late(const SimilarityJoinState *state);
 
-/* Let engines share rows and sets with those of other processes, if there are any. */
+/* Let engines share rows and sets with engines of other processes, if there are any. */
 extern void join_shared_divide(SimilarityJoinState *state);
 
 /* Begin; true if rows are still being read. */

@@ -409,7 +409,7 @@ go_to_files(SimilarityJoinState *state)
 }
 
 /*
- * Whether processes can share the set of a signature: sets of one spec, that of the first
+ * True if processes can share the set of a signature: if it has the spec of the first
  * signature.
  */
 static bool
@@ -591,7 +591,7 @@ join_shared_gather(SimilarityJoinState *state)
 	MemoryContextSwitchTo(old);
 }
 
-/* Whether processes divide the probes of the engine. */
+/* True if processes divide the probes of the engine. */
 static bool
 divides_probes(const SimilarityJoinState *state)
 {
@@ -700,7 +700,7 @@ join_shared_leave(SimilarityJoinState *state)
 
 /*
  * CustomExecMethods.ShutdownCustomScan: publish the counters of this process and, in the
- * leader, add up those of all, before the shared memory is freed.
+ * leader, add up the counters of all, before the shared memory is freed.
  */
 void
 join_shared_finish(CustomScanState *node)

@@ -56,7 +56,7 @@ typedef struct JoinSpecs
 	JoinSpec   *last;			/* met last */
 	JoinSpec   *current;		/* first one in the engine, NULL as long as it
 								 * has no set */
-	uint32		nboth;			/* number of those that both sides may have,
+	uint32		nboth;			/* number of specs that both sides may have,
 								 * once one side has been read */
 	bool		has_signature[2];	/* by JoinSide */
 	Tuplesortstate *waiting;	/* rows of other specs; NULL: none */
