@@ -2,8 +2,9 @@
  * join_kinds.c
  *		Signatures as the sets of a similarity join.
  *
- * A set goes into the engine as its values, without the header; a sketch as a whole, padded
- * with zeros, for its method's keys and comparisons; a vector as features and weights.
+ * A set goes into the engine as its values, without the header; a sketch as a
+ * whole, padded with zeros, for its method's keys and comparisons; a vector as
+ * features and weights.
  */
 #include "postgres.h"
 

@@ -24,16 +24,17 @@ extern SignatureKind signature_kind(const Signature *sig, Measure measure);
 extern const struct Algorithm *default_algorithm(SignatureKind kind, Measure measure);
 
 /*
- * The set of a signature in the engine, as n numbers: its values, or a copy of the whole
- * sketch.  Zero numbers if it is empty.
+ * The set of a signature in the engine, as n numbers: its values, or a copy of
+ * the whole sketch.  Zero numbers if it is empty.
  */
 extern const uint64 *signature_as_set(const Signature *sig,
 									  SignatureKind kind, Measure measure,
 									  uint32 *n);
 
 /*
- * As signature_as_set(), for a signature of kind KIND_SETS that is compared within the scope of
- * that number only: sets of different scopes or specs share no element.
+ * As signature_as_set(), for a signature of kind KIND_SETS that is compared
+ * within the scope of that number only: sets of different scopes or specs
+ * share no element.
  */
 extern const uint64 *signature_as_scoped_set(const Signature *sig, uint64 scope, uint32 *n);
 

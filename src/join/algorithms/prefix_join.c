@@ -13,28 +13,33 @@
 /*
  * Prefixes, and filters by size and position, as PPJoin has them
  *
- * Elements are ordered by rising frequency, sets by rising size.  Two sets that share at least
- * `need` elements share one in their prefixes, the first |x| - need + 1 elements; so an inverted
- * index over prefixes finds all candidates.  While posting lists are read,
+ * Elements are ordered by rising frequency, sets by rising size.  Two sets
+ * that share at least `need` elements share one in their prefixes, the first
+ * |x| - need + 1 elements; so an inverted index over prefixes finds all
+ * candidates.  While posting lists are read,
  *
  * - the size filter skips sets that are too small or too large;
- * - the positional filter prunes a candidate once the tokens shared so far and the rests of the
- *   two sets, ubound = 1 + min(|x| - i, |y| - j), do not add up to `need`;
+ * - the positional filter prunes a candidate once the tokens shared so far and
+ *   the rests of the two sets, ubound = 1 + min(|x| - i, |y| - j), do not add
+ *   up to `need`;
  *
- * and in the end a candidate is dropped if the shared tokens and the rests after the prefixes do
- * not add up.
+ * and in the end a candidate is dropped if the shared tokens and the rests
+ * after the prefixes do not add up.
  *
- * The others are verified by a merge of both sets that stops when `need` is out of reach.
- * C. Xiao, W. Wang, X. Lin, J. X. Yu, "Efficient similarity joins for near duplicate detection",
- * WWW 2008.
+ * The others are verified by a merge of both sets that stops when `need` is
+ * out of reach.
  *
- * Tokens are compared by their full keys: the positional filter would not be sound for two tokens
- * with different places in the order.  (Two features with one key have adjacent places; each pair
- * of them counts as a shared token, so that the count exceeds the positions and both bounds stay
- * upper bounds, also if a prefix ends between the two.)
+ * C. Xiao, W. Wang, X. Lin, J. X. Yu, "Efficient similarity
+ * joins for near duplicate detection", WWW 2008.
  *
- * Elements that occur in one set only are dropped, but keep their places at the beginning of the
- * prefix.
+ * Tokens are compared by their full keys: the positional filter would not be
+ * sound for two tokens with different places in the order.  (Two features with
+ * one key have adjacent places; each pair of them counts as a shared token, so
+ * that the count exceeds the positions and both bounds stay upper bounds, also
+ * if a prefix ends between the two.)
+ *
+ * Elements that occur in one set only are dropped, but keep their places at
+ * the beginning of the prefix.
  */
 
 uint32
@@ -139,8 +144,9 @@ prefix_count(JoinSearch *search, const PrefixProbe *probe, uint32 i,
 }
 
 /*
- * False if a candidate cannot share enough.  The prefix that ends with the smaller token has
- * been counted in full: further shared elements are after it.
+ * False if a candidate cannot share enough.  The prefix that ends with the
+ * smaller token has been counted in full: further shared elements are after
+ * it.
  */
 static bool
 rest_is_enough(const InvertedIndex *index, const PrefixProbe *probe, uint32 candidate)
@@ -263,25 +269,28 @@ sets_verify(JoinSearch *search, const JoinSet *indexed, const JoinSet *probing)
 /*
  * The default join of sets: prefixes, and bitmaps of small sets
  *
- * Most sets of few and frequent elements, as market baskets are, that meet in a posting list
- * share little else.  So the posting of a small set holds, in place of the token, the set's
- * bitmap, folded to 64 bits.  Matches differ in |x| + |y| - 2 need elements at most, and their
- * bitmaps in no more bits.  Most sets of a list are removed by comparing two words and counting
- * bits.  At 0.5, two in three of the remaining sets of ten elements do not match, as two elements
- * may flip the same bit.  So a second bitmap by another hash is compared, which lies beside the
- * postings, and then the elements.  The posting has no token, so a set with another token of the
- * bucket is a candidate, too.
+ * Most sets of few and frequent elements, as market baskets are, that meet in
+ * a posting list share little else.  So the posting of a small set holds, in
+ * place of the token, the set's bitmap, folded to 64 bits.  Matches differ in
+ * |x| + |y| - 2 need elements at most, and their bitmaps in no more bits.
+ * Most sets of a list are removed by comparing two words and counting bits.
+ * At 0.5, two in three of the remaining sets of ten elements do not match, as
+ * two elements may flip the same bit.  So a second bitmap by another hash is
+ * compared, which lies beside the postings, and then the elements.  The
+ * posting has no token, so a set with another token of the bucket is a
+ * candidate, too.
  *
- * Sets are small if the bitmaps of disjoint sets differ in more bits than the bitmaps of matches
- * may: among 64 bits, m elements that the two do not share flip 32 (1 - e^(-m/32)) on average.
- * Sets of up to 24 elements are small at 0.5, and of up to 111 at 0.8.  Tokens and positions of
- * larger sets are counted.  Sets are in order of size, so the small ones come first in each
+ * Sets are small if the bitmaps of disjoint sets differ in more bits than the
+ * bitmaps of matches may: among 64 bits, m elements that the two do not share
+ * flip 32 (1 - e^(-m/32)) on average. Sets of up to 24 elements are small at
+ * 0.5, and of up to 111 at 0.8.  Tokens and positions of larger sets are
+ * counted.  Sets are in order of size, so the small ones come first in each
  * list.
  */
 
 /*
- * Bitmaps are selective if matches differ in at most this share of the bits in which other
- * sets differ.
+ * Bitmaps are selective if matches differ in at most this share of the bits in
+ * which other sets differ.
  */
 #define SHARE_OF_USUAL	0.85
 
@@ -310,7 +319,10 @@ typedef struct BitmapProbe
 	const int16 *differ;
 } BitmapProbe;
 
-/* Maximum number of elements in which matches of those sizes differ; -1: there are none. */
+/*
+ * Maximum number of elements in which matches of those sizes differ; -1: there
+ * are none.
+ */
 static int64
 most_differing(JoinSearch *search, uint64 indexed, uint64 probing)
 {
@@ -329,7 +341,10 @@ bitmaps_are_selective(JoinSearch *search, uint64 indexed, uint64 probing)
 	return most_differing(search, indexed, probing) <= usual * SHARE_OF_USUAL;
 }
 
-/* True if bitmaps are selective for a set of that size and all its possible matches. */
+/*
+ * True if bitmaps are selective for a set of that size and all its possible
+ * matches.
+ */
 static bool
 size_is_small(JoinSearch *search, uint32 size)
 {
@@ -357,8 +372,8 @@ prefix_join_state(JoinSearch *search)
 }
 
 /*
- * The second bitmap of a set, from its values.  If these are on disk all second bitmaps are
- * equal, so that all sets pass.
+ * The second bitmap of a set, from its values.  If these are on disk all
+ * second bitmaps are equal, so that all sets pass.
  */
 static uint64
 second_bitmap(const JoinSearch *search, const JoinSet *set)
@@ -429,8 +444,8 @@ add_small(JoinSearch *search, const BitmapProbe *probe, uint32 set)
 }
 
 /*
- * Read the postings of small sets, which come first; returns the first one of another set, or
- * `end`.
+ * Read the postings of small sets, which come first; returns the first one of
+ * another set, or `end`.
  */
 static pg_attribute_always_inline const Posting *
 compare_bitmaps(JoinSearch *search, BitmapProbe *probe, const Posting *posting, const Posting *end)
@@ -526,7 +541,10 @@ probe_ordered(JoinSearch *search, const JoinSet *set, uint32 sides, IndexMode mo
 DEFINE_PROBE(probe_ordered, announced, INDEX_ANNOUNCED);
 DEFINE_PROBE(probe_ordered, shared, INDEX_SHARED);
 
-/* Algorithm.probe: sets are in any order, and sets of the own component are passed over. */
+/*
+ * Algorithm.probe: sets are in any order, and sets of the own component are
+ * passed over.
+ */
 static void
 probe_growing(JoinSearch *search, const JoinSet *set, uint32 sides)
 {

@@ -10,8 +10,8 @@
 /* Prefixes, and filters by size and position */
 
 /*
- * A filter for the first posting of a candidate, by token number i of the probing set; false if
- * the sets cannot share `need` elements.
+ * A filter for the first posting of a candidate, by token number i of the
+ * probing set; false if the sets cannot share `need` elements.
  */
 typedef bool (*FirstTokenFilter) (JoinSearch *search, const JoinSet *set,
 								  const Posting *posting, uint32 i,
@@ -31,7 +31,10 @@ typedef struct PrefixProbe
 extern void prefix_probe_begin(JoinSearch *search, const JoinSet *set,
 							   uint32 sides, PrefixProbe *probe);
 
-/* The posting list of the probe's token number i, without sets that are too small. */
+/*
+ * The posting list of the probe's token number i, without sets that are too
+ * small.
+ */
 static pg_attribute_always_inline const Posting *
 prefix_postings(JoinSearch *search, IndexMode mode, const PrefixProbe *probe, uint32 i,
 				const Posting **end)
@@ -45,13 +48,16 @@ prefix_postings(JoinSearch *search, IndexMode mode, const PrefixProbe *probe, ui
 	return posting;
 }
 
-/* Count token number i for the sets of these postings, which are in order of size. */
+/*
+ * Count token number i for the sets of these postings, which are in order of
+ * size.
+ */
 extern void prefix_count(JoinSearch *search, const PrefixProbe *probe, uint32 i,
 						 const Posting *posting, const Posting *end);
 
 /*
- * Leave the candidates that may share enough, and those without a noted need, when all tokens
- * have been counted; and clear the counters.
+ * Leave the candidates that may share enough, and those without a noted need,
+ * when all tokens have been counted; and clear the counters.
  */
 extern void prefix_gather(JoinSearch *search, const PrefixProbe *probe);
 
@@ -74,7 +80,10 @@ extern bool sets_compare(JoinSearch *search, const JoinSet *indexed, const JoinS
 /* Algorithm.verify: both */
 extern bool sets_verify(JoinSearch *search, const JoinSet *indexed, const JoinSet *probing);
 
-/* Algorithm.reflexive: with MEASURE_SHARED, a set of too few elements is not near itself. */
+/*
+ * Algorithm.reflexive: with MEASURE_SHARED, a set of too few elements is not
+ * near itself.
+ */
 extern bool sets_reflexive(JoinSearch *search, const JoinSet *set);
 
 /* The usual join of sets */

@@ -2,8 +2,9 @@
  * sketch_keys.c
  *		Joins of sketches, by their candidate keys.
  *
- * A sketch is indexed under its row keys, and searched by its query keys, both from its method,
- * which also compares candidates.  If the method has no keys, all sketches are candidates.
+ * A sketch is indexed under its row keys, and searched by its query keys, both
+ * from its method, which also compares candidates.  If the method has no keys,
+ * all sketches are candidates.
  */
 #include "postgres.h"
 
@@ -15,12 +16,15 @@
 #include "signature/sql/near.h"
 #include "methods/method.h"
 
-/* Maximum number of common values that are required of sketches without keys. */
+/*
+ * Maximum number of common values that are required of sketches without keys.
+ */
 #define COMMON_VALUES	13
 
 /*
- * A sketch without keys is a sample of a set (sketch.c): the estimate is the share of common
- * values among the values of both.  So each has at least that share of its own values in common.
+ * A sketch without keys is a sample of a set (sketch.c): the estimate is the
+ * share of common values among the values of both.  So each has at least that
+ * share of its own values in common.
  */
 static uint64
 least_shared(const Signature *sig, double threshold)
@@ -37,8 +41,8 @@ add_values(const Signature *sig, uint64 n, KeyList *keys)
 }
 
 /*
- * Samples are found by their first values, some of which must be common; see gin/gin.c why no
- * pair is lost.
+ * Samples are found by their first values, some of which must be common; see
+ * gin/gin.c why no pair is lost.
  */
 static void
 first_values(const Signature *sig, double threshold, uint64 more, KeyList *keys)
@@ -204,7 +208,10 @@ keyed_prepare(JoinSearch *search, JoinSet *set, bool indexed, bool probing)
 	set->nkeys = sort_distinct_hashes(list->keys, list->n);
 }
 
-/* Estimated by the first sketch: sketches of one spec have about equally many keys. */
+/*
+ * Estimated by the first sketch: sketches of one spec have about equally many
+ * keys.
+ */
 static uint32
 keyed_most(JoinSearch *search, const JoinSet *set)
 {
@@ -278,9 +285,10 @@ keyed_end_chunk(JoinSearch *search)
 }
 
 /*
- * Make all sketches of these sides candidates if comparing them takes less time than looking up
- * keys, of which simhashes at 0.8 have a thousand.  The number of keys is estimated by that of
- * the last probe.  Samples have as many keys as values: comparing all of these takes longer.
+ * Make all sketches of these sides candidates if comparing them takes less
+ * time than looking up keys, of which simhashes at 0.8 have a thousand.  The
+ * number of keys is estimated by that of the last probe.  Samples have as many
+ * keys as values: comparing all of these takes longer.
  */
 static bool
 takes_few(JoinSearch *search, uint32 sides)

@@ -12,7 +12,8 @@
 #include "join/algorithms/vector_join.h"
 
 /*
- * Common to the joins of weighted vectors: tokens in order, the index, and the sums of a probe
+ * Common to the joins of weighted vectors: tokens in order, the index, and the
+ * sums of a probe
  */
 
 static inline bool
@@ -68,8 +69,8 @@ make_room(JoinSearch *search, VectorJoin *all)
 }
 
 /*
- * The summand of a weight in the norm of a part of a vector, and the length of a norm: the root
- * of a sum of squares, or a sum of weights.
+ * The summand of a weight in the norm of a part of a vector, and the length of
+ * a norm: the root of a sum of squares, or a sum of weights.
  */
 static inline double
 norm_with(const JoinSearch *search, double weight)
@@ -97,9 +98,9 @@ vectorjoin_announce(JoinSearch *search, FeatureFilter *filter, const uint64 *val
 }
 
 /*
- * Algorithm.may_have_match: the part of a vector that the other side may share must be long
- * enough.  It bounds the sum of the smaller weights for the resemblance; times the other's
- * length, 1, the cosine.
+ * Algorithm.may_have_match: the part of a vector that the other side may share
+ * must be long enough.  It bounds the sum of the smaller weights for the
+ * resemblance; times the other's length, 1, the cosine.
  */
 bool
 vectorjoin_may_have_match(JoinSearch *search, const FeatureFilter *filter,
@@ -178,7 +179,10 @@ vectorjoin_indexed_keys(JoinSearch *search, const JoinSet *set)
 	return prepared_vector(set).indexed;
 }
 
-/* Add the n first keys of a vector to the index, with weights in place of positions. */
+/*
+ * Add the n first keys of a vector to the index, with weights in place of
+ * positions.
+ */
 static pg_attribute_always_inline void
 add_weights(InvertedIndex *index, IndexMode mode, const JoinSet *set, uint32 n)
 {
@@ -208,9 +212,9 @@ vectorjoin_add(JoinSearch *search, const JoinSet *set, uint32 n)
 }
 
 /*
- * Add up the shared parts of indexed vectors, without those that are too small; only the first
- * `fresh` features add new candidates.  `smaller`: a shared part is the smaller weight, otherwise
- * the product of the weights.
+ * Add up the shared parts of indexed vectors, without those that are too
+ * small; only the first `fresh` features add new candidates.  `smaller`: a
+ * shared part is the smaller weight, otherwise the product of the weights.
  */
 static pg_attribute_always_inline void
 add_shared(JoinSearch *search, IndexMode mode, const JoinSet *set, uint32 sides, uint32 fresh,
@@ -302,15 +306,17 @@ vectorjoin_tail_behind(const VectorJoin *all, const JoinSet *set, uint32 n,
 /*
  * Weighted prefixes: vectors whose resemblance reaches a threshold
  *
- * The resemblance is the sum of the smaller weights, divided by the sum of the greater ones.  It is
- * at least t only if the shared part is at least t of the sum of either vector: so each is
- * indexed, and searches for new candidates, by its rarest features, until the others add up to
- * less than that.  The shared part of a candidate is at most its indexed shared part and the
- * smaller rest of the two; it must be t / (1 + t) of the sums of both vectors.  These are the
- * prefixes and positions of PPJoin with weights.
+ * The resemblance is the sum of the smaller weights, divided by the sum of the
+ * greater ones.  It is at least t only if the shared part is at least t of the
+ * sum of either vector: so each is indexed, and searches for new candidates,
+ * by its rarest features, until the others add up to less than that.  The
+ * shared part of a candidate is at most its indexed shared part and the
+ * smaller rest of the two; it must be t / (1 + t) of the sums of both vectors.
+ * These are the prefixes and positions of PPJoin with weights.
  *
- * All bounds have a tolerance for rounding errors, so no pair is lost; candidates are verified
- * with all features, in double, by the expressions of similarity().
+ * All bounds have a tolerance for rounding errors, so no pair is lost;
+ * candidates are verified with all features, in double, by the expressions of
+ * similarity().
  */
 
 static void
@@ -332,7 +338,10 @@ prepare_prefix(JoinSearch *search, JoinSet *set, bool indexed, bool probing)
 	vectorjoin_prepare(search, set, n, prefix, prefix);
 }
 
-/* True if two vectors may reach the threshold, by the shared part of the indexed features. */
+/*
+ * True if two vectors may reach the threshold, by the shared part of the
+ * indexed features.
+ */
 static bool
 may_resemble(JoinSearch *search, const JoinSet *set, uint32 n,
 			 const JoinSet *indexed, double shared)
@@ -406,37 +415,43 @@ const Algorithm resemblance_join = {
 /*
  * All-Pairs-2: vectors whose cosine reaches a threshold
  *
- * For the cosine, vectors are scaled to length 1, so that the cosine is the sum of the products of
- * weights.  A probing vector adds up this sum for the indexed vectors.
+ * For the cosine, vectors are scaled to length 1, so that the cosine is the
+ * sum of the products of weights.  A probing vector adds up this sum for the
+ * indexed vectors.
  *
- * Features that could not reach the threshold by themselves, with any other vector, are left out of
- * the index, as in All-Pairs-1 (classic/classic.c).
+ * Features that could not reach the threshold by themselves, with any other
+ * vector, are left out of the index, as in All-Pairs-1 (classic/classic.c).
  *
- * All-Pairs-2 uses the greatest weight of the vectors that are still to probe, so that fewer
- * features need be indexed.  It skips vectors that have too few features for such weights.  It adds
- * no new candidate once the rest of the probing vector cannot be enough (remscore).  And it drops a
- * candidate whose sum is too small, even if all features that are not indexed have the greatest
- * weights of either vector.
+ * All-Pairs-2 uses the greatest weight of the vectors that are still to probe,
+ * so that fewer features need be indexed.  It skips vectors that have too few
+ * features for such weights.  It adds no new candidate once the rest of the
+ * probing vector cannot be enough (remscore).  And it drops a candidate whose
+ * sum is too small, even if all features that are not indexed have the
+ * greatest weights of either vector.
  *
- * These bounds are weak if one word of a document outweighs all others.  So each has a second
- * bound, and the lesser one counts: the sum over any features is at most the product of the lengths
- * of these parts of both vectors (Cauchy and Schwarz), where a whole vector has length 1.  It is
- * used for the features that are not indexed; for the rest of the probing vector; and for a
- * candidate's features that are not indexed with the probing vector's from the first of them on.
+ * These bounds are weak if one word of a document outweighs all others.  So
+ * each has a second bound, and the lesser one counts: the sum over any
+ * features is at most the product of the lengths of these parts of both
+ * vectors (Cauchy and Schwarz), where a whole vector has length 1.  It is used
+ * for the features that are not indexed; for the rest of the probing vector;
+ * and for a candidate's features that are not indexed with the probing
+ * vector's from the first of them on.
  *
- * In the paper vectors are in the order of falling greatest weight, so that the present one's
- * bounds later ones.  Here they are in the order of their numbers of features, as all sets; the
- * greatest weight of all vectors with at least as many features serves as well.  A vector x finds
- * at most the greatest weight of x times the sum of weights of y, and that sum is at most the root
- * of the number of y's features: hence the least number of features, which rises from probe to
- * probe.
+ * In the paper vectors are in the order of falling greatest weight, so that
+ * the present one's bounds later ones.  Here they are in the order of their
+ * numbers of features, as all sets; the greatest weight of all vectors with at
+ * least as many features serves as well.  A vector x finds at most the
+ * greatest weight of x times the sum of weights of y, and that sum is at most
+ * the root of the number of y's features: hence the least number of features,
+ * which rises from probe to probe.
  *
- * All bounds have a tolerance for rounding errors, so no pair is lost; candidates are verified with
- * all features, in double, by the expressions of cosine().
+ * All bounds have a tolerance for rounding errors, so no pair is lost;
+ * candidates are verified with all features, in double, by the expressions of
+ * cosine().
  *
- * R. J. Bayardo, Y. Ma, R. Srikant, "Scaling up all pairs similarity search", WWW 2007;
- * D. C. Anastasiu, G. Karypis, "L2AP: fast cosine similarity search with prefix L-2 norm bounds",
- * ICDE 2014.
+ * R. J. Bayardo, Y. Ma, R. Srikant, "Scaling up all pairs similarity search",
+ * WWW 2007; D. C. Anastasiu, G. Karypis, "L2AP: fast cosine similarity search
+ * with prefix L-2 norm bounds", ICDE 2014.
  */
 
 /* Rises with the number of features. */
@@ -537,8 +552,8 @@ greatest_weight(const PreparedVector *prepared)
 }
 
 /*
- * An upper bound of the sum of the probing vector with the part of another one that is not
- * indexed.
+ * An upper bound of the sum of the probing vector with the part of another one
+ * that is not indexed.
  */
 static double
 most_unindexed(const VectorJoin *all, const JoinSet *set,

@@ -11,17 +11,18 @@
 /*
  * Common to the joins of weighted vectors.
  *
- * Vectors are joined by their cosine or by their weighted resemblance.  The values of one with
- * n features are VECTOR_VALUES(n) numbers: as a double, the sum of the squares of its weights
- * for the cosine, of the weights themselves for the resemblance; the features, rising; and the
- * weights as floats, two in a number.
+ * Vectors are joined by their cosine or by their weighted resemblance.  The
+ * values of one with n features are VECTOR_VALUES(n) numbers: as a double, the
+ * sum of the squares of its weights for the cosine, of the weights themselves
+ * for the resemblance; the features, rising; and the weights as floats, two in
+ * a number.
  */
 
 #define VECTOR_VALUES(n)	(1 + (n) + ((n) + 1) / 2)
 
 /*
- * The tolerance: weights are rounded to float twice, by 2^-24 each time, and sums of up to 10^8
- * products by less than 10^-8.
+ * The tolerance: weights are rounded to float twice, by 2^-24 each time, and
+ * sums of up to 10^8 products by less than 10^-8.
  */
 #define VECTOR_ROUNDING		(1 - 1e-6)
 
@@ -45,9 +46,9 @@ typedef struct VectorJoin
 } VectorJoin;
 
 /*
- * A prepared vector in JoinSet.keys, in nkeys numbers: n keys in rising order, one number for
- * `indexed` and `fresh`, then n weights in the order of the keys, `rest` and `length`, two in a
- * number.
+ * A prepared vector in JoinSet.keys, in nkeys numbers: n keys in rising order,
+ * one number for `indexed` and `fresh`, then n weights in the order of the
+ * keys, `rest` and `length`, two in a number.
  */
 typedef struct PreparedVector
 {
@@ -118,8 +119,9 @@ shared_sum(InvertedIndex *index, uint32 set)
 extern VectorJoin *vectorjoin_state(JoinSearch *search);
 
 /*
- * Make the tokens of a vector in order, in the state; returns their number.  And make its keys
- * of the first n: `indexed` of them will be in the index, `fresh` add new candidates.
+ * Make the tokens of a vector in order, in the state; returns their number.
+ * And make its keys of the first n: `indexed` of them will be in the index,
+ * `fresh` add new candidates.
  */
 extern uint32 vectorjoin_order(JoinSearch *search, const JoinSet *set);
 extern void vectorjoin_prepare(JoinSearch *search, JoinSet *set, uint32 n,
@@ -138,16 +140,17 @@ extern bool vectorjoin_may_have_match(JoinSearch *search, const FeatureFilter *f
 									  bool indexed);
 
 /*
- * Make candidates of the vectors of an announced index that share one of the first `fresh`
- * features, without those that are too small (see inverted_index_begin_at()), and add up the
- * products of the weights of shared features.
+ * Make candidates of the vectors of an announced index that share one of the
+ * first `fresh` features, without those that are too small (see
+ * inverted_index_begin_at()), and add up the products of the weights of shared
+ * features.
  */
 extern void vectorjoin_add_products(JoinSearch *search, const JoinSet *set,
 									uint32 sides, uint32 fresh);
 
 /*
- * The lengths of a probing vector from each of its tokens on; and its length, of n tokens, from
- * the first one on that is not indexed of another vector.
+ * The lengths of a probing vector from each of its tokens on; and its length,
+ * of n tokens, from the first one on that is not indexed of another vector.
  */
 extern void vectorjoin_tails(JoinSearch *search, const PreparedVector *prepared);
 extern double vectorjoin_tail_behind(const VectorJoin *all, const JoinSet *set,
@@ -163,8 +166,9 @@ extern const Algorithm resemblance_join;
 extern const Algorithm cosine_join;
 
 /*
- * The number of n tokens without those last ones that cannot reach the threshold by themselves,
- * with a vector that has no weight above `most`; or, if `by_length`, by their length.
+ * The number of n tokens without those last ones that cannot reach the
+ * threshold by themselves, with a vector that has no weight above `most`; or,
+ * if `by_length`, by their length.
  */
 extern uint32 cosine_needed_tokens(JoinSearch *search, const WeightedToken *tokens,
 								   uint32 n, float most, bool by_length);

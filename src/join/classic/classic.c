@@ -32,7 +32,10 @@ all_keys_indexed(JoinSearch *search, const JoinSet *set)
 	return set->nkeys;
 }
 
-/* Count the shared elements of each indexed set, and leave the sets that share enough. */
+/*
+ * Count the shared elements of each indexed set, and leave the sets that share
+ * enough.
+ */
 void
 all_keys_scan(JoinSearch *search, const JoinSet *set, uint32 sides)
 {
@@ -73,16 +76,18 @@ all_keys_scan(JoinSearch *search, const JoinSet *set, uint32 sides)
 /*
  * The suffix filter of PPJoin+
  *
- * The rests after the first shared token must not differ in more than Hmax elements.  A lower
- * bound of that Hamming distance is found by bisection: the middle element w of one rest splits
- * both; elements left of w can only match those left of it, and the same on the right, so the
- * sizes of the parts bound the number of elements without a match.  The parts are split again,
- * MAXDEPTH times.
+ * The rests after the first shared token must not differ in more than Hmax
+ * elements.  A lower bound of that Hamming distance is found by bisection: the
+ * middle element w of one rest splits both; elements left of w can only match
+ * those left of it, and the same on the right, so the sizes of the parts bound
+ * the number of elements without a match.  The parts are split again, MAXDEPTH
+ * times.
  *
- * Equal elements (tokens of one key) are split before the first of them, in both rests.
+ * Equal elements (tokens of one key) are split before the first of them, in
+ * both rests.
  *
- * C.  Xiao, W.  Wang, X.  Lin, J.  X.  Yu, "Efficient similarity joins for near duplicate
- * detection", WWW 2008, algorithm 4.
+ * C.  Xiao, W.  Wang, X.  Lin, J.  X.  Yu, "Efficient similarity joins for
+ * near duplicate detection", WWW 2008, algorithm 4.
  */
 
 #define MAXDEPTH	2			/* the paper's best */
@@ -114,7 +119,10 @@ distance(int64 a, int64 b)
 	return a > b ? a - b : b - a;
 }
 
-/* A lower bound of the Hamming distance of two suffixes; any number above Hmax if it is greater. */
+/*
+ * A lower bound of the Hamming distance of two suffixes; any number above Hmax
+ * if it is greater.
+ */
 static int64
 suffix_distance(const uint64 *x, int64 nx, const uint64 *y, int64 ny, int64 Hmax, int depth)
 {
@@ -153,17 +161,18 @@ suffixes_allow(const uint64 *x, int64 nx, const uint64 *y, int64 ny, int64 Hmax)
 }
 
 /*
- * PPJoin: prefixes, and filters by size and position.  PPJoin+: the suffix filter besides
+ * PPJoin: prefixes, and filters by size and position.  PPJoin+: the suffix
+ * filter besides
  *
  * The suffix filter costs more than it saves once bitmaps remove candidates.
  *
- * C. Xiao, W. Wang, X. Lin, J. X. Yu, "Efficient similarity joins for near duplicate
- * detection", WWW 2008.
+ * C. Xiao, W. Wang, X. Lin, J. X. Yu, "Efficient similarity joins for near
+ * duplicate detection", WWW 2008.
  */
 
 /*
- * FirstTokenFilter: false if the elements after the first shared token are too different.  Both
- * sets have all of their keys.
+ * FirstTokenFilter: false if the elements after the first shared token are too
+ * different.  Both sets have all of their keys.
  */
 static bool
 suffixes_pass(JoinSearch *search, const JoinSet *x, const Posting *posting, uint32 i, uint32 need)
@@ -242,19 +251,20 @@ const Algorithm ppjoin_plus = {
 /*
  * All-Pairs: one counter for each indexed set, and ever fewer postings
  *
- * All-Pairs-0 indexes all elements of a set and counts the elements that each other set shares
- * with the probing one.
+ * All-Pairs-0 indexes all elements of a set and counts the elements that each
+ * other set shares with the probing one.
  *
- * All-Pairs-1 indexes only the rare elements of a set: the frequent ones, first in the order of
- * the paper, are left out as long as they could not reach the threshold alone.  Sets that share
- * an indexed element are candidates; the others are counted when these are verified.
+ * All-Pairs-1 indexes only the rare elements of a set: the frequent ones,
+ * first in the order of the paper, are left out as long as they could not
+ * reach the threshold alone.  Sets that share an indexed element are
+ * candidates; the others are counted when these are verified.
  *
- * All-Pairs-2 skips sets that are too small, adds no new candidate once the rest of the probing
- * set cannot be enough (remscore), and drops a candidate whose counter and unindexed elements
- * do not add up to the needed overlap.
+ * All-Pairs-2 skips sets that are too small, adds no new candidate once the
+ * rest of the probing set cannot be enough (remscore), and drops a candidate
+ * whose counter and unindexed elements do not add up to the needed overlap.
  *
- * R.  J.  Bayardo, Y.  Ma, R.  Srikant, "Scaling up all pairs similarity search", WWW 2007;
- * elements of a set have equal weights.
+ * R.  J.  Bayardo, Y.  Ma, R.  Srikant, "Scaling up all pairs similarity
+ * search", WWW 2007; elements of a set have equal weights.
  */
 
 /* Count the indexed elements that each set shares with this one. */
@@ -357,19 +367,24 @@ const Algorithm all_pairs_2 = {
 /*
  * All-Pairs-0 and All-Pairs-1: vectors whose cosine reaches a threshold
  *
- * For the cosine, vectors are scaled to length 1, so that the cosine is the sum of the products of
- * weights.  A probing vector adds up this sum for the indexed vectors.
+ * For the cosine, vectors are scaled to length 1, so that the cosine is the
+ * sum of the products of weights.  A probing vector adds up this sum for the
+ * indexed vectors.
  *
- * All-Pairs-0 indexes all features; a vector whose sum reaches the threshold is a candidate.
+ * All-Pairs-0 indexes all features; a vector whose sum reaches the threshold
+ * is a candidate.
  *
- * All-Pairs-1 leaves the most frequent features of a vector out of the index as long as these cannot
- * reach the threshold by themselves: the sum of their weights, each times the greatest weight of the
- * feature in any vector, stays below.  Vectors that share an indexed feature are candidates.
+ * All-Pairs-1 leaves the most frequent features of a vector out of the index
+ * as long as these cannot reach the threshold by themselves: the sum of their
+ * weights, each times the greatest weight of the feature in any vector, stays
+ * below.  Vectors that share an indexed feature are candidates.
  *
- * All bounds have a tolerance for rounding errors, so no pair is lost; candidates are verified with
- * all features, in double, by the expressions of cosine().
+ * All bounds have a tolerance for rounding errors, so no pair is lost;
+ * candidates are verified with all features, in double, by the expressions of
+ * cosine().
  *
- * R. J. Bayardo, Y. Ma, R. Srikant, "Scaling up all pairs similarity search", WWW 2007.
+ * R. J. Bayardo, Y. Ma, R. Srikant, "Scaling up all pairs similarity search",
+ * WWW 2007.
  */
 
 /* Algorithm.prepare */

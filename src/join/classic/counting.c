@@ -15,14 +15,16 @@
 /*
  * Pair-Count: every posting list yields all of its pairs
  *
- * The pairs of sets in each posting list are counted in a hash table; a pair that has been
- * counted often enough is a candidate.  The table has the pairs of a range of probing sets at a
- * time, as many as fit, and the lists are read once for each range.
+ * The pairs of sets in each posting list are counted in a hash table; a pair
+ * that has been counted often enough is a candidate.  The table has the pairs
+ * of a range of probing sets at a time, as many as fit, and the lists are read
+ * once for each range.
  *
- * A set that is not in the index itself (it is read from disk, or the measure is not symmetric)
- * has its own counters.
+ * A set that is not in the index itself (it is read from disk, or the measure
+ * is not symmetric) has its own counters.
  *
- * S.  Sarawagi, A.  Kirpal, "Efficient set joins on similarity predicates", SIGMOD 2004.
+ * S.  Sarawagi, A.  Kirpal, "Efficient set joins on similarity predicates",
+ * SIGMOD 2004.
  */
 
 /* The part of the memory that the table may have. */
@@ -224,18 +226,21 @@ const Algorithm pair_count = {
 /*
  * Probe-Count and its relatives: posting lists are merged
  *
- * Probe-Count looks up all elements of the probing set and merges their posting lists with a
- * heap, so that each indexed set is on top once for each shared element.
+ * Probe-Count looks up all elements of the probing set and merges their
+ * posting lists with a heap, so that each indexed set is on top once for each
+ * shared element.
  *
- * Probe-optMerge (MergeOpt) does not merge the longest lists, as many as could not be enough by
- * themselves: sets in the others are searched in them, by exponential search, from the shortest
- * to the longest, as long as they may reach the threshold.
+ * Probe-optMerge (MergeOpt) does not merge the longest lists, as many as could
+ * not be enough by themselves: sets in the others are searched in them, by
+ * exponential search, from the shortest to the longest, as long as they may
+ * reach the threshold.
  *
- * Probe-stopWords does not index the most frequent elements of all, and lowers the needed
- * overlap by those that two sets could share.  A set in which they would be enough by themselves
- * keeps them.
+ * Probe-stopWords does not index the most frequent elements of all, and lowers
+ * the needed overlap by those that two sets could share.  A set in which they
+ * would be enough by themselves keeps them.
  *
- * S.  Sarawagi, A.  Kirpal, "Efficient set joins on similarity predicates", SIGMOD 2004.
+ * S.  Sarawagi, A.  Kirpal, "Efficient set joins on similarity predicates",
+ * SIGMOD 2004.
  */
 
 /* An element in more than this part of all sets is a stop word ... */
@@ -342,7 +347,10 @@ lists_of(JoinSearch *search, const uint64 *keys, uint32 n, uint32 sides)
 
 /* Probe-Count */
 
-/* Merge the lists of the first n keys of a set; `spare` of the other keys may be shared, too. */
+/*
+ * Merge the lists of the first n keys of a set; `spare` of the other keys may
+ * be shared, too.
+ */
 static void
 merge_lists(JoinSearch *search, const JoinSet *set, uint32 sides, uint32 n, uint32 spare)
 {
@@ -492,17 +500,19 @@ const Algorithm probe_stopwords = {
 /*
  * Word-Groups: sets that have a group of elements in common
  *
- * Sets are transactions, and groups of elements that occur in two or more of them are frequent
- * item sets.  A group is extended by another element as long as it is in many sets; when it is
- * in few, all of these are candidates.  So a frequent element makes candidates only together
- * with others.
+ * Sets are transactions, and groups of elements that occur in two or more of
+ * them are frequent item sets.  A group is extended by another element as long
+ * as it is in many sets; when it is in few, all of these are candidates.  So a
+ * frequent element makes candidates only together with others.
  *
- * Groups are enumerated for the probing set: of its elements in their order, with the indexed
- * sets that have them.  Groups have up to GROUP_SIZE elements.  Two sets that share `need`
- * elements share GROUP_SIZE of them (or all, if they are fewer) in prefixes of |x| - need +
- * GROUP_SIZE elements, so only prefixes are used.
+ * Groups are enumerated for the probing set: of its elements in their order,
+ * with the indexed sets that have them.  Groups have up to GROUP_SIZE
+ * elements.  Two sets that share `need` elements share GROUP_SIZE of them (or
+ * all, if they are fewer) in prefixes of |x| - need + GROUP_SIZE elements, so
+ * only prefixes are used.
  *
- * S.  Sarawagi, A.  Kirpal, "Efficient set joins on similarity predicates", SIGMOD 2004.
+ * S.  Sarawagi, A.  Kirpal, "Efficient set joins on similarity predicates",
+ * SIGMOD 2004.
  */
 
 #define GROUP_SIZE	3			/* elements of the largest groups */
@@ -603,8 +613,8 @@ find_members(Groups *groups, uint64 key, const Members *among, Members *members)
 }
 
 /*
- * Make the members of a group of `size` elements, the last of which is number `last`,
- * candidates, or extend the group.
+ * Make the members of a group of `size` elements, the last of which is number
+ * `last`, candidates, or extend the group.
  */
 static void
 extend_group(Groups *groups, uint32 size, uint32 last)

@@ -12,20 +12,23 @@
 /*
  * Shared memory that one process takes from its area, and all can see
  *
- * An area is a list of segments of dynamic shared memory, and memory is taken from the
- * newest of them.  README.md has why it is no dsa_area.
+ * An area is a list of segments of dynamic shared memory, and memory is taken
+ * from the newest of them.  README.md has why it is no dsa_area.
  */
 
 /* Unit of segments of a large area. */
 #define WHOLE			((size_t) 1024 * 1024)
 
-/* Size of the first segment, and size of an area up to which each segment doubles it. */
+/*
+ * Size of the first segment, and size of an area up to which each segment
+ * doubles it.
+ */
 #define FIRST_SEGMENT	((size_t) 256 * 1024)
 #define DOUBLES_UP_TO	(2 * WHOLE)
 
 /*
- * Then segments are a share of all before: small ones leave little unused, but the number of
- * segments of a server is limited.
+ * Then segments are a share of all before: small ones leave little unused, but
+ * the number of segments of a server is limited.
  */
 #define MIN_SHARE		8
 #define SHARES_OF_ALL	16
@@ -120,8 +123,8 @@ release_now(SharedArea *shared, dsm_segment *parent)
 }
 
 /*
- * Unmapping and freeing memory takes time: processes do it at the same time, each for its own
- * area.
+ * Unmapping and freeing memory takes time: processes do it at the same time,
+ * each for its own area.
  */
 void
 shared_areas_close(SharedAreas *areas, dsm_segment *parent)
@@ -234,9 +237,10 @@ shared_alloc(SharedAreas *areas, size_t bytes, SharedPointer *pointer)
 /*
  * Memory that is allocated in small pieces and freed all at once
  *
- * A join holds millions of rows and sets of some dozens of bytes each; the header and the
- * rounding of palloc() would cost as much again.  Pieces are cut from blocks that grow with the
- * arena; a piece of more than a quarter of a block gets one for itself.
+ * A join holds millions of rows and sets of some dozens of bytes each; the
+ * header and the rounding of palloc() would cost as much again.  Pieces are
+ * cut from blocks that grow with the arena; a piece of more than a quarter of
+ * a block gets one for itself.
  */
 
 /* Bytes that are cleared between two checks for interrupts. */
@@ -257,8 +261,9 @@ typedef struct ArenaBlock
 } ArenaBlock;
 
 /*
- * Initialize an empty arena in the current memory context.  Its first block has block_size
- * bytes, head included; the next ones grow up to MAX_GROWTH times that, at most a megabyte.
+ * Initialize an empty arena in the current memory context.  Its first block
+ * has block_size bytes, head included; the next ones grow up to MAX_GROWTH
+ * times that, at most a megabyte.
  */
 void
 arena_init(Arena *arena, size_t block_size)
@@ -270,7 +275,10 @@ arena_init(Arena *arena, size_t block_size)
 	arena->first_block = arena->block_size = block_size;
 }
 
-/* Return a spare block of that size, freeing those before it; NULL: there is none. */
+/*
+ * Return a spare block of that size, freeing those before it; NULL: there is
+ * none.
+ */
 static ArenaBlock *
 pop_spare(Arena *arena, size_t size)
 {
@@ -306,7 +314,10 @@ arena_block(Arena *arena, size_t size)
 	return block;
 }
 
-/* Allocate bytes, aligned to MAXALIGN and not initialised, which the arena owns. */
+/*
+ * Allocate bytes, aligned to MAXALIGN and not initialised, which the arena
+ * owns.
+ */
 void *
 arena_alloc(Arena *arena, size_t bytes)
 {
@@ -339,7 +350,10 @@ arena_alloc(Arena *arena, size_t bytes)
 	return block->data;
 }
 
-/* As arena_alloc(), with the shared pointer, which is undefined for a private arena. */
+/*
+ * As arena_alloc(), with the shared pointer, which is undefined for a private
+ * arena.
+ */
 void *
 arena_alloc_shared(Arena *arena, size_t bytes, SharedPointer *pointer)
 {
@@ -353,7 +367,10 @@ arena_alloc_shared(Arena *arena, size_t bytes, SharedPointer *pointer)
 	return piece;
 }
 
-/* Empty an arena that is not shared; its blocks are spare until new ones are as large. */
+/*
+ * Empty an arena that is not shared; its blocks are spare until new ones are
+ * as large.
+ */
 void
 arena_reuse(Arena *arena)
 {

@@ -13,8 +13,8 @@
 /* Shared memory that one process takes from its area, and all can see */
 
 /*
- * A pointer into the areas of all processes: the number of the segment, then the offset in it.
- * 0 is invalid.
+ * A pointer into the areas of all processes: the number of the segment, then
+ * the offset in it. 0 is invalid.
  */
 typedef uint64 SharedPointer;
 
@@ -29,15 +29,21 @@ typedef uint64 SharedPointer;
 /* The number of its area. */
 #define POINTER_AREA(pointer)	((int) (POINTER_SEGMENT(pointer) / AREA_SEGMENTS))
 
-/* A link between rows is an address or a SharedPointer: if that is longer, nothing is shared. */
+/*
+ * A link between rows is an address or a SharedPointer: if that is longer,
+ * nothing is shared.
+ */
 #define CAN_SHARE_ROWS	(sizeof(void *) >= sizeof(SharedPointer))
 
-/* Maximum number of segments of an area; they grow, so no machine has as much memory. */
+/*
+ * Maximum number of segments of an area; they grow, so no machine has as much
+ * memory.
+ */
 #define AREA_SEGMENTS	128
 
 /*
- * The shared memory of one process.  Each has its own, so that no process waits while the system
- * clears memory for another one.
+ * The shared memory of one process.  Each has its own, so that no process
+ * waits while the system clears memory for another one.
  */
 typedef struct SharedArea
 {
@@ -72,9 +78,10 @@ typedef struct SharedAreas
 extern size_t shared_areas_bytes(int nprocesses);
 
 /*
- * Initialize areas in place, which is in the parent segment; attach to them, in the current
- * memory context and resource owner.  The segments of an area are freed by the last process
- * that detaches from the parent segment or has released the area.
+ * Initialize areas in place, which is in the parent segment; attach to them,
+ * in the current memory context and resource owner.  The segments of an area
+ * are freed by the last process that detaches from the parent segment or has
+ * released the area.
  */
 extern void shared_areas_init(void *place, int nprocesses);
 extern SharedAreas *shared_areas_attach(void *place, int nprocesses, int own,
@@ -84,8 +91,8 @@ extern SharedAreas *shared_areas_attach(void *place, int nprocesses, int own,
 extern void shared_areas_detach(SharedAreas *areas);
 
 /*
- * No further process will attach: release all areas, and free the own one if no other process
- * reads it.
+ * No further process will attach: release all areas, and free the own one if
+ * no other process reads it.
  */
 extern void shared_areas_close(SharedAreas *areas, dsm_segment *parent);
 
@@ -111,7 +118,10 @@ shared_at(SharedAreas *areas, SharedPointer pointer)
 	return segment + POINTER_OFFSET(pointer);
 }
 
-/* The address of a pointer whose segment this process has mapped; NULL if it has not. */
+/*
+ * The address of a pointer whose segment this process has mapped; NULL if it
+ * has not.
+ */
 static inline void *
 shared_at_if_mapped(const SharedAreas *areas, SharedPointer pointer)
 {

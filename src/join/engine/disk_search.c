@@ -2,15 +2,17 @@
  * disk_search.c
  *		The search of a join whose sets are on disk: by chunks, by deferred candidates.
  *
- * Sets are read in chunks that fit into memory, and a chunk is indexed.  With a symmetric
- * measure its matches are in itself and after it, so only sets after it that are not too large
- * are read to probe it.
+ * Sets are read in chunks that fit into memory, and a chunk is indexed.  With
+ * a symmetric measure its matches are in itself and after it, so only sets
+ * after it that are not too large are read to probe it.
  *
- * If an algorithm finds candidates by keys and bitmaps alone, chunks have only keys and bitmaps: several
- * times as many sets fit into one, and a set is prepared once.  A set without keys has no match
- * and is skipped.  Candidates are collected in memory.  When there are many, and at the end, they
- * are sorted by the found set, and these sets are read in blocks; for each block, the probing
- * sets are read one after another.  All reading goes forward and skips sets without a candidate.
+ * If an algorithm finds candidates by keys and bitmaps alone, chunks have only
+ * keys and bitmaps: several times as many sets fit into one, and a set is
+ * prepared once.  A set without keys has no match and is skipped.  Candidates
+ * are collected in memory.  When there are many, and at the end, they are
+ * sorted by the found set, and these sets are read in blocks; for each block,
+ * the probing sets are read one after another.  All reading goes forward and
+ * skips sets without a candidate.
  */
 #include "postgres.h"
 
@@ -23,8 +25,8 @@
 #include "join/engine/spill.h"
 
 /*
- * Percentages of memory: of a chunk of keys; of pairs of candidates; of a block of sets that
- * are compared, before and after the last chunk.
+ * Percentages of memory: of a chunk of keys; of pairs of candidates; of a
+ * block of sets that are compared, before and after the last chunk.
  */
 #define DEFERRED_CHUNK_SHARE	62
 #define DEFERRED_PAIRS_SHARE	16
@@ -107,7 +109,10 @@ keys_write(SpillFile *file, const JoinSet *set)
 	spillfile_write(file, set->keys, sizeof(uint64) * set->nkeys);
 }
 
-/* Read the next bitmap and keys into the place for values of the set file; NULL at the end. */
+/*
+ * Read the next bitmap and keys into the place for values of the set file;
+ * NULL at the end.
+ */
 static JoinSet *
 next_keys(JoinEngine *join)
 {
@@ -142,8 +147,8 @@ next_set(JoinEngine *join)
 }
 
 /*
- * Read the next set into the chunk: bitmap, values and keys; or bitmap and indexed keys.  False
- * if it has no rows of an indexed side.
+ * Read the next set into the chunk: bitmap, values and keys; or bitmap and
+ * indexed keys.  False if it has no rows of an indexed side.
  */
 static bool
 load_set(JoinEngine *join, JoinSet *set)
@@ -176,8 +181,8 @@ load_set(JoinEngine *join, JoinSet *set)
 }
 
 /*
- * Load the next chunk into join->search.sets; false if there is none.  A chunk has at
- * least one set, however large.
+ * Load the next chunk into join->search.sets; false if there is none.  A chunk
+ * has at least one set, however large.
  */
 static bool
 load_chunk(JoinEngine *join)
@@ -217,9 +222,9 @@ load_chunk(JoinEngine *join)
 }
 
 /*
- * Go to the first set that probes the chunk.  With a symmetric measure: its own first set, if
- * only keys are in memory, or else the first one after it.  Otherwise: the first set of the file
- * that is large enough.
+ * Go to the first set that probes the chunk.  With a symmetric measure: its
+ * own first set, if only keys are in memory, or else the first one after it.
+ * Otherwise: the first set of the file that is large enough.
  */
 static void
 begin_probes(JoinEngine *join)
@@ -325,8 +330,8 @@ probe_chunk(JoinEngine *join, JoinSet *set, bool in_chunk)
 }
 
 /*
- * Probe the chunk by the next set: with a symmetric measure its own sets come first.  False if
- * no further set can have a match.
+ * Probe the chunk by the next set: with a symmetric measure its own sets come
+ * first.  False if no further set can have a match.
  */
 static bool
 probe_next(JoinEngine *join)
@@ -434,7 +439,10 @@ next_block(JoinEngine *join)
 	return at > begin;
 }
 
-/* Compare the next set that has deferred candidates with them; false if there is none. */
+/*
+ * Compare the next set that has deferred candidates with them; false if there
+ * is none.
+ */
 static bool
 compare_next(JoinEngine *join)
 {

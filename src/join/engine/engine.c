@@ -107,7 +107,9 @@ engine_stats_add(EngineStats *sum, const EngineStats *stats)
 
 /* Rows are added */
 
-/* Go to disk if memory is about to run out; if it is shared, note that it is. */
+/*
+ * Go to disk if memory is about to run out; if it is shared, note that it is.
+ */
 static void
 check_memory(JoinEngine *join, size_t added)
 {
@@ -334,8 +336,8 @@ announce_set(void *join, const uint64 *values, uint32 n)
 }
 
 /*
- * Sets on disk are read again for the filter: rows that it removes need not be written, sorted
- * and read.  It takes memory from the runs.
+ * Sets on disk are read again for the filter: rows that it removes need not be
+ * written, sorted and read.  It takes memory from the runs.
  */
 void
 engine_filter_by_added(JoinEngine *join)
@@ -382,8 +384,8 @@ engine_filter_end(JoinEngine *join)
 /* Sets are prepared by this process alone */
 
 /*
- * Prepare the sets in memory, in the order in which they were added, which is their order in
- * memory; then order them by size.
+ * Prepare the sets in memory, in the order in which they were added, which is
+ * their order in memory; then order them by size.
  */
 static void
 prepare_in_memory(JoinEngine *join)
@@ -672,8 +674,8 @@ rows_begin_behind(const RowCursor *row, RowCursor *cursor)
 }
 
 /*
- * Rows of equal sets are far from each other in memory: the row after this one is
- * prefetched while the caller uses this one.
+ * Rows of equal sets are far from each other in memory: the row after this one
+ * is prefetched while the caller uses this one.
  */
 const void *
 rows_next(RowCursor *cursor, uint32 *rowno)

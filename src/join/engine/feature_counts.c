@@ -18,16 +18,18 @@
 /*
  * The order of the features: rare ones first
  *
- * A prefix filter finds matches by the rarest elements of a set, so the elements of all sets
- * need one order by rising frequency.  A dictionary of all features would take most of the time
- * of the join.  Frequencies are counted in a table of fixed size, whose counters are shared by
- * features with one hash.  The key of a feature is its counter, then bits of its hash.
+ * A prefix filter finds matches by the rarest elements of a set, so the
+ * elements of all sets need one order by rising frequency.  A dictionary of
+ * all features would take most of the time of the join.  Frequencies are
+ * counted in a table of fixed size, whose counters are shared by features with
+ * one hash.  The key of a feature is its counter, then bits of its hash.
  *
- * Collisions are harmless.  A counter is never less than the frequency of its features, so a
- * counter of one proves that the feature occurs in one set only: it is dropped, while the size
- * of the set stays.  Features with one key are one token: the prefixes of two sets that share
- * enough features share a token all the same, since an overlap of n features is an overlap of
- * at least n tokens.  Candidates are compared feature by feature.
+ * Collisions are harmless.  A counter is never less than the frequency of its
+ * features, so a counter of one proves that the feature occurs in one set
+ * only: it is dropped, while the size of the set stays.  Features with one key
+ * are one token: the prefixes of two sets that share enough features share a
+ * token all the same, since an overlap of n features is an overlap of at least
+ * n tokens.  Candidates are compared feature by feature.
  */
 
 #define MIN_COUNTERS	1024
@@ -58,7 +60,10 @@ counters_number(const TokenCounters *counters)
 	return UINT64CONST(1) << (64 - counters->shift);
 }
 
-/* Choose the number of counters: for nfeatures occurrences of features, within max_bytes. */
+/*
+ * Choose the number of counters: for nfeatures occurrences of features, within
+ * max_bytes.
+ */
 void
 counters_shape(TokenCounters *counters, uint64 nfeatures, size_t max_bytes)
 {
@@ -114,8 +119,8 @@ counters_raise(TokenCounters *counters, uint32 n)
 }
 
 /*
- * Count the n features of one distinct set; counters are raised when the next ones have
- * been prefetched.
+ * Count the n features of one distinct set; counters are raised when the next
+ * ones have been prefetched.
  */
 void
 counters_add(TokenCounters *counters, const uint64 *values, uint32 n)
@@ -139,9 +144,10 @@ counters_add(TokenCounters *counters, const uint64 *values, uint32 n)
 }
 
 /*
- * Estimate the number of different features, when all are counted. d features leave a share of
- * e^(-d/n) of n counters unused (Whang, Vander-Zanden and Taylor, "A linear-time probabilistic
- * counting algorithm", 1990).  Infinity if all are in use.
+ * Estimate the number of different features, when all are counted. d features
+ * leave a share of e^(-d/n) of n counters unused (Whang, Vander-Zanden and
+ * Taylor, "A linear-time probabilistic counting algorithm", 1990).  Infinity
+ * if all are in use.
  */
 double
 counters_different(TokenCounters *counters)
@@ -153,8 +159,9 @@ counters_different(TokenCounters *counters)
 }
 
 /*
- * Shrink a table that is much too large, when all features are counted: add up counters in
- * pairs until one in SPARSE is in use.  The table is read at random places from now on.
+ * Shrink a table that is much too large, when all features are counted: add up
+ * counters in pairs until one in SPARSE is in use.  The table is read at
+ * random places from now on.
  */
 void
 counters_fold_in_place(TokenCounters *counters)
@@ -211,9 +218,9 @@ counters_fetch(const TokenCounters *counters, const uint64 *values, uint32 n)
 }
 
 /*
- * Drop the features that occur only in this set from its n values, in place, and make the keys
- * of the others in the order of the values.  Returns their number.  May be called again on the
- * values that are left.
+ * Drop the features that occur only in this set from its n values, in place,
+ * and make the keys of the others in the order of the values.  Returns their
+ * number.  May be called again on the values that are left.
  */
 uint32
 tokens_make(const TokenCounters *counters, uint64 *values, uint32 n, uint64 *keys)
@@ -250,8 +257,8 @@ pivot_of(const uint64 *keys, int64 n)
 }
 
 /*
- * Move the keys below the pivot to the front; returns their number.  No branch depends on a key:
- * on random keys one in two would be mispredicted.
+ * Move the keys below the pivot to the front; returns their number.  No branch
+ * depends on a key: on random keys one in two would be mispredicted.
  */
 static int64
 partition_below(uint64 *keys, int64 n, uint64 pivot)
@@ -271,8 +278,8 @@ partition_below(uint64 *keys, int64 n, uint64 pivot)
 }
 
 /*
- * Move the nfirst smallest of n keys to the front, in rising order: a quicksort of the parts
- * that they are in.
+ * Move the nfirst smallest of n keys to the front, in rising order: a
+ * quicksort of the parts that they are in.
  */
 void
 tokens_select(uint64 *keys, uint32 n, uint32 nfirst)
@@ -306,7 +313,10 @@ tokens_select(uint64 *keys, uint32 n, uint32 nfirst)
 		sort_hashes(keys, left);
 }
 
-/* The weight in the vector scaled to length 1; never zero, but at least the smallest float. */
+/*
+ * The weight in the vector scaled to length 1; never zero, but at least the
+ * smallest float.
+ */
 static inline float
 scaled_weight(float weight, double factor)
 {
@@ -329,8 +339,8 @@ counters_add_weights(TokenCounters *counters, const uint64 *features,
 }
 
 /*
- * Make the tokens of a vector's n features, in no order, without features of this vector only.
- * Returns their number.
+ * Make the tokens of a vector's n features, in no order, without features of
+ * this vector only. Returns their number.
  */
 uint32
 weighted_tokens_make(const TokenCounters *counters, const uint64 *features,
@@ -356,27 +366,32 @@ weighted_tokens_make(const TokenCounters *counters, const uint64 *features,
 /*
  * A filter of rows that share too few features with the other side
  *
- * Often a few rows are joined with a large table.  A set shares at least a fixed number
- * of common features, whatever the other's size.  So when the rows of one side are known, a row
- * of the other side with fewer of all the features of that side has no match, and is not kept.
- * For vectors the weight of these features counts, for sketches their keys: see
+ * Often a few rows are joined with a large table.  A set shares at least a
+ * fixed number of common features, whatever the other's size.  So when the
+ * rows of one side are known, a row of the other side with fewer of all the
+ * features of that side has no match, and is not kept. For vectors the weight
+ * of these features counts, for sketches their keys: see
  * Algorithm.may_have_match.
  *
- * The features are bits of a table (B. H. Bloom, "Space/time trade-offs in hash coding with
- * allowable errors", 1970, with one hash): a feature that was not added may seem to be there,
- * never the other way round.  Most sets without a match are removed by their first features.
+ * The features are bits of a table (B. H. Bloom, "Space/time trade-offs in
+ * hash coding with allowable errors", 1970, with one hash): a feature that was
+ * not added may seem to be there, never the other way round.  Most sets
+ * without a match are removed by their first features.
  */
 
 /*
- * Bits for each feature: if the table fits into a CPU cache, if not, and at least.  A sketch
- * passes by one key, so the first is large.
+ * Bits for each feature: if the table fits into a CPU cache, if not, and at
+ * least.  A sketch passes by one key, so the first is large.
  */
 #define PLACES		64
 #define LARGE_PLACES	8
 #define MIN_PLACES	1
 #define CACHED		((size_t) 512 * 1024)
 
-/* If more than MAX_PASSED of WINDOW sets passed, the next IDLE sets pass unchecked. */
+/*
+ * If more than MAX_PASSED of WINDOW sets passed, the next IDLE sets pass
+ * unchecked.
+ */
 #define WINDOW		1024
 #define MAX_PASSED	(WINDOW / 2)
 #define IDLE		(WINDOW * 15)

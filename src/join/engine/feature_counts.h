@@ -81,7 +81,9 @@ extern uint32 weighted_tokens_make(const TokenCounters *counters, const uint64 *
 
 /* A filter of rows that share too few features with the other side */
 
-/* Least ratio of the other side's size to the size of the side in the filter. */
+/*
+ * Least ratio of the other side's size to the size of the side in the filter.
+ */
 #define FILTER_RATIO	4
 
 /* Features, or keys of sketches, of the side that is known first. */
@@ -104,14 +106,14 @@ feature_filter_is_worthwhile(double rows, double others)
 }
 
 /*
- * False if a set has so many query keys, one of which is enough to pass, that nearly all sets
- * would pass.
+ * False if a set has so many query keys, one of which is enough to pass, that
+ * nearly all sets would pass.
  */
 extern bool feature_filter_is_selective(double keys);
 
 /*
- * Create an empty filter for nfeatures occurrences of features in the current memory context;
- * none if it would take more than `most` bytes.  And free it.
+ * Create an empty filter for nfeatures occurrences of features in the current
+ * memory context; none if it would take more than `most` bytes.  And free it.
  */
 extern void feature_filter_create(FeatureFilter *filter, uint64 nfeatures, size_t most);
 extern void feature_filter_free(FeatureFilter *filter);
@@ -133,8 +135,8 @@ extern bool feature_filter_has_some(const FeatureFilter *filter,
 									uint64 least);
 
 /*
- * True if the next set is to be checked; and note the result of a check.  If most sets pass, few are
- * checked.
+ * True if the next set is to be checked; and note the result of a check.  If
+ * most sets pass, few are checked.
  */
 static inline bool
 feature_filter_is_active(FeatureFilter *filter)

@@ -13,7 +13,10 @@
 
 #define MIN_BUCKETS	64
 
-/* Buckets for each key where keys are fewer than postings, and buckets that a cache holds. */
+/*
+ * Buckets for each key where keys are fewer than postings, and buckets that a
+ * cache holds.
+ */
 #define BUCKETS_A_KEY	2
 #define CACHED_BUCKETS	8192
 
@@ -21,8 +24,9 @@
 #define SHORT_LIST		8
 
 /*
- * Number of buckets for npostings postings of about nkeys different keys: a power of two, for
- * one or two postings each.  If keys are frequent, more buckets would be empty.
+ * Number of buckets for npostings postings of about nkeys different keys: a
+ * power of two, for one or two postings each.  If keys are frequent, more
+ * buckets would be empty.
  */
 uint64
 inverted_index_buckets(uint64 npostings, uint64 nkeys)
@@ -49,7 +53,10 @@ inverted_index_shift(uint64 nbuckets)
 	return 64 - pg_leftmost_one_pos64(nbuckets);
 }
 
-/* Bytes of the private part of an index for each process, if the index is shared. */
+/*
+ * Bytes of the private part of an index for each process, if the index is
+ * shared.
+ */
 size_t
 inverted_index_own_bytes(uint32 nsets)
 {
@@ -301,7 +308,10 @@ inverted_index_add_bitmap(InvertedIndex *index, const uint64 *keys, uint32 n,
 
 /* Postings are searched */
 
-/* The first of n postings whose set is not before that one; n if there is none. */
+/*
+ * The first of n postings whose set is not before that one; n if there is
+ * none.
+ */
 static uint32
 first_from(const Posting *postings, uint32 n, uint32 set)
 {
@@ -334,7 +344,9 @@ inverted_index_from(const Posting *posting, const Posting *end, uint32 set)
 	return posting + first_from(posting, Min(step + 1, (size_t) (end - posting)), set);
 }
 
-/* The first set, from that one on, that has at least that size, or the limit. */
+/*
+ * The first set, from that one on, that has at least that size, or the limit.
+ */
 uint32
 inverted_index_first_of_size(const InvertedIndex *index, uint32 from, uint64 size)
 {

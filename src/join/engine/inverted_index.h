@@ -2,16 +2,18 @@
  * inverted_index.h
  *		Three inverted indexes of sets, with one vocabulary.
  *
- * A hash table whose buckets are ranges of one array of postings.  The indexes differ in how sets
- * come into it:
+ * A hash table whose buckets are ranges of one array of postings.  The indexes
+ * differ in how sets come into it:
  *
- * - announced: all sets of a chunk are counted first, so that each bucket gets a place of the right
- *   size, and then added in the order of their sizes;
- * - growing: sets come in any order of size and without notice, so buckets grow (src/groups/);
- * - shared: several processes have made the index together (shared_index.c), and each reads it.
+ * - announced: all sets of a chunk are counted first, so that each bucket gets
+ *   a place of the right size, and then added in the order of their sizes;
+ * - growing: sets come in any order of size and without notice, so buckets
+ *   grow (src/groups/);
+ * - shared: several processes have made the index together (shared_index.c),
+ *   and each reads it.
  *
- * Who searches knows which one it is: functions that read or add postings take the mode as a
- * constant argument.
+ * Who searches knows which one it is: functions that read or add postings take
+ * the mode as a constant argument.
  */
 #ifndef NEARDUP_INVERTED_INDEX_H
 #define NEARDUP_INVERTED_INDEX_H
@@ -29,8 +31,9 @@ typedef enum IndexMode
 #define INDEX_MODES		3
 
 /*
- * What a posting says of its set besides the number.  An algorithm of sets has positions and,
- * where bit SMALL_PAYLOAD is set, small sets; an algorithm of vectors has weights.
+ * What a posting says of its set besides the number.  An algorithm of sets has
+ * positions and, where bit SMALL_PAYLOAD is set, small sets; an algorithm of
+ * vectors has weights.
  */
 typedef union PostingPayload
 {
@@ -56,7 +59,9 @@ typedef struct Posting
 	PostingPayload payload;
 } Posting;
 
-/* True if a posting of an algorithm of sets has a bitmap in place of the key. */
+/*
+ * True if a posting of an algorithm of sets has a bitmap in place of the key.
+ */
 static inline bool
 posting_is_small(const Posting *posting)
 {
@@ -71,7 +76,10 @@ posting_position(const Posting *posting)
 	return posting->payload.position;
 }
 
-/* The size of a small set, and the number of elements that were dropped from it. */
+/*
+ * The size of a small set, and the number of elements that were dropped from
+ * it.
+ */
 static inline uint32
 posting_size(const Posting *posting)
 {
@@ -176,53 +184,75 @@ typedef struct InvertedIndex
 #define INDEXED_SIZE(index, set)	((index)->sizes[set] >> 2)
 #define INDEXED_SIDES(index, set)	((index)->sizes[set] & 3)
 
-/* Number of buckets for so many postings and different keys, and InvertedIndex.shift for it. */
+/*
+ * Number of buckets for so many postings and different keys, and
+ * InvertedIndex.shift for it.
+ */
 extern uint64 inverted_index_buckets(uint64 npostings, uint64 nkeys);
 extern int	inverted_index_shift(uint64 nbuckets);
 
-/* Bytes of an announced index of that size; and of the part that each process has for itself. */
+/*
+ * Bytes of an announced index of that size; and of the part that each process
+ * has for itself.
+ */
 extern size_t inverted_index_bytes(uint32 nsets, uint64 npostings);
 extern size_t inverted_index_own_bytes(uint32 nsets);
 
-/* Create an announced index over sets in the order of their sizes, without postings. */
+/*
+ * Create an announced index over sets in the order of their sizes, without
+ * postings.
+ */
 extern void announced_index_create(InvertedIndex *index, const JoinSet *sets,
 								   uint32 nsets, uint64 npostings, uint64 nkeys);
 
-/* Announce a set with these keys; and allocate all buckets after the last one. */
+/*
+ * Announce a set with these keys; and allocate all buckets after the last one.
+ */
 extern void announced_index_count(InvertedIndex *index, const uint64 *keys, uint32 n);
 extern void announced_index_allocate(InvertedIndex *index);
 
-/* Create an empty growing index; the numbers of postings and of different keys are estimates. */
+/*
+ * Create an empty growing index; the numbers of postings and of different keys
+ * are estimates.
+ */
 extern void growing_index_create(InvertedIndex *index, uint64 npostings, uint64 nkeys);
 
 /* Make room for one more set of that size, which is added next. */
 extern void growing_index_reserve(InvertedIndex *index, uint32 size);
 
-/* Upper bound of the bytes of a growing index while it adds one more set of nkeys keys. */
+/*
+ * Upper bound of the bytes of a growing index while it adds one more set of
+ * nkeys keys.
+ */
 extern size_t growing_index_bytes_with(const InvertedIndex *index, uint32 nkeys);
 
 /* Move the postings of a full bucket to a place of twice the size. */
 extern void growing_index_move(InvertedIndex *index, Bucket *bucket);
 
 /*
- * Complete an index over the same sets that several processes read: the caller has set
- * buckets, shift, postings, npostings and entries, in shared memory.
+ * Complete an index over the same sets that several processes read: the caller
+ * has set buckets, shift, postings, npostings and entries, in shared memory.
  */
 extern void shared_view_attach(InvertedIndex *index, const JoinSet *sets, uint32 nsets);
 
 extern void inverted_index_free(InvertedIndex *index);
 
-/* Add the next set with these keys; the first one is at `position` in the set. */
+/*
+ * Add the next set with these keys; the first one is at `position` in the set.
+ */
 extern void inverted_index_add(InvertedIndex *index, const uint64 *keys, uint32 n,
 							   uint32 position);
 
-/* Add a small set, whose postings are all like that one; its entry has the second bitmap. */
+/*
+ * Add a small set, whose postings are all like that one; its entry has the
+ * second bitmap.
+ */
 extern void inverted_index_add_bitmap(InvertedIndex *index, const uint64 *keys,
 									  uint32 n, const Posting *small, uint64 second);
 
 /*
- * The first posting, from this one on, whose set is not before that one, or `end`; by
- * exponential search, as it is mostly close.
+ * The first posting, from this one on, whose set is not before that one, or
+ * `end`; by exponential search, as it is mostly close.
  */
 extern const Posting *inverted_index_from(const Posting *posting, const Posting *end,
 										  uint32 set);
@@ -233,8 +263,8 @@ extern uint32 inverted_index_first_of_size(const InvertedIndex *index, uint32 fr
 extern const Posting *shared_view_not_small(const InvertedIndex *index, const Bucket *bucket);
 
 /*
- * The suffix of a set that has n >= 1 keys in the index, and nelements elements from the first
- * key on.
+ * The suffix of a set that has n >= 1 keys in the index, and nelements
+ * elements from the first key on.
  */
 static inline SuffixBound
 suffix_bound(const uint64 *keys, uint32 n, uint32 nelements)
@@ -257,7 +287,10 @@ inverted_index_bucket(const InvertedIndex *index, uint64 key)
 	return &index->buckets[inverted_index_hash(key) >> index->shift];
 }
 
-/* The tag of a key, one bit: most absent keys are found by it without reading postings. */
+/*
+ * The tag of a key, one bit: most absent keys are found by it without reading
+ * postings.
+ */
 static inline uint32
 inverted_index_tag(const InvertedIndex *index, uint64 key)
 {
@@ -276,7 +309,10 @@ inverted_index_begin_at(InvertedIndex *index, IndexMode mode, uint64 size)
 		index->shared.least = inverted_index_first_of_size(index, index->shared.least, size);
 }
 
-/* The place of the next posting of a key; in an announced index the key was counted. */
+/*
+ * The place of the next posting of a key; in an announced index the key was
+ * counted.
+ */
 static pg_attribute_always_inline Posting *
 inverted_index_put(InvertedIndex *index, IndexMode mode, uint64 key)
 {
@@ -292,9 +328,9 @@ inverted_index_put(InvertedIndex *index, IndexMode mode, uint64 key)
 }
 
 /*
- * The postings of a bucket of an announced index whose sets are not too small; the number of
- * skipped ones is added up.  Sizes of probes rise, so a set that is too small stays so.  An
- * exhausted list costs no read.
+ * The postings of a bucket of an announced index whose sets are not too small;
+ * the number of skipped ones is added up.  Sizes of probes rise, so a set that
+ * is too small stays so.  An exhausted list costs no read.
  */
 static inline const Posting *
 announced_index_list(const InvertedIndex *index, Bucket *bucket, const Posting **end,
@@ -316,9 +352,9 @@ announced_index_list(const InvertedIndex *index, Bucket *bucket, const Posting *
 }
 
 /*
- * Bits for tags of keys in a bucket of a shared index: half of the bits, as each tag has a
- * second bit for a second posting.  A set that probes finds itself by most of its keys, so only
- * the second bit marks another set.
+ * Bits for tags of keys in a bucket of a shared index: half of the bits, as
+ * each tag has a second bit for a second posting.  A set that probes finds
+ * itself by most of its keys, so only the second bit marks another set.
  */
 #define SHARED_TAGS		16
 #define AGAIN_SHIFT		16
@@ -333,8 +369,9 @@ shared_view_add_tag(Bucket *bucket, uint32 tag)
 }
 
 /*
- * True if a bucket of a shared index may have postings of the key by sets before `limit`, other
- * than the set that probes.  `own`: the set that probes is indexed by this key.
+ * True if a bucket of a shared index may have postings of the key by sets
+ * before `limit`, other than the set that probes.  `own`: the set that probes
+ * is indexed by this key.
  */
 static inline bool
 shared_view_may_have(const InvertedIndex *index, const Bucket *bucket, uint64 key,
@@ -347,8 +384,8 @@ shared_view_may_have(const InvertedIndex *index, const Bucket *bucket, uint64 ke
 }
 
 /*
- * The postings of a key's bucket in a shared index whose sets are not too small; none without a
- * match.
+ * The postings of a key's bucket in a shared index whose sets are not too
+ * small; none without a match.
  */
 static inline const Posting *
 shared_view_list(const InvertedIndex *index, uint64 key, bool own, const Posting **end)
@@ -365,9 +402,10 @@ shared_view_list(const InvertedIndex *index, uint64 key, bool own, const Posting
 }
 
 /*
- * The postings that may be of a key and of sets that are not too small; the number of skipped
- * ones is added up.  In a shared index a loop over them must stop at the first set that is not
- * before `limit`: to search for it would take longer, as long lists are not in the cache.
+ * The postings that may be of a key and of sets that are not too small; the
+ * number of skipped ones is added up.  In a shared index a loop over them must
+ * stop at the first set that is not before `limit`: to search for it would
+ * take longer, as long lists are not in the cache.
  */
 static pg_attribute_always_inline const Posting *
 inverted_index_postings(const InvertedIndex *index, IndexMode mode, uint64 key, bool own,
@@ -389,8 +427,9 @@ inverted_index_postings(const InvertedIndex *index, IndexMode mode, uint64 key, 
 }
 
 /*
- * Prefetch the buckets of keys; and later, in an announced index, the beginning of their lists
- * and, for the first nindexed keys, the places of the next postings.
+ * Prefetch the buckets of keys; and later, in an announced index, the
+ * beginning of their lists and, for the first nindexed keys, the places of the
+ * next postings.
  */
 static inline void
 inverted_index_fetch_buckets(const InvertedIndex *index, const uint64 *keys, uint32 n)
@@ -416,7 +455,10 @@ announced_index_fetch(const InvertedIndex *index, const uint64 *keys, uint32 n,
 	}
 }
 
-/* As the second, in a shared index, for a set with `own` of the keys in the index. */
+/*
+ * As the second, in a shared index, for a set with `own` of the keys in the
+ * index.
+ */
 static inline void
 shared_view_fetch(const InvertedIndex *index, const uint64 *keys, uint32 n, uint32 own,
 				  uint32 limit)

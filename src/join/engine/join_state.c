@@ -10,7 +10,10 @@
 #include "base/memory.h"
 #include "join/engine/join_state.h"
 
-/* One set in SAMPLED is in the sample that estimates the number of different features. */
+/*
+ * One set in SAMPLED is in the sample that estimates the number of different
+ * features.
+ */
 #define SAMPLED			16
 
 /* With less memory there is no ring: what waits in it is not counted. */
@@ -106,8 +109,9 @@ engine_make_room(JoinEngine *join)
 }
 
 /*
- * Assumes that no feature of the sample occurs in other sets.  Few and frequent features, as
- * items of market baskets, need few counters, which fit into a cache.
+ * Assumes that no feature of the sample occurs in other sets.  Few and
+ * frequent features, as items of market baskets, need few counters, which fit
+ * into a cache.
  */
 uint64
 engine_different_features(JoinEngine *join)
@@ -177,17 +181,19 @@ engine_different_keys(JoinEngine *join, uint64 npostings)
 /*
  * Sets probe the index of a chunk and are verified
  *
- * The sets of a chunk probe in order of size: the index of the sets before them if the measure
- * is symmetric, or else of the other side's sets.  The matches of a probe are emitted before the
- * next probe, so only the matches of one set are held.
+ * The sets of a chunk probe in order of size: the index of the sets before
+ * them if the measure is symmetric, or else of the other side's sets.  The
+ * matches of a probe are emitted before the next probe, so only the matches of
+ * one set are held.
  */
 
 /* Number of sets ahead of which the first data are prefetched. */
 #define FETCH_FIRST		(3 * FETCH_AHEAD)
 
 /*
- * Probes that a process claims at once: many, as nothing is prefetched for the first one, but
- * all sets are at least MIN_CLAIMS claims, so that no process has most of the work.
+ * Probes that a process claims at once: many, as nothing is prefetched for the
+ * first one, but all sets are at least MIN_CLAIMS claims, so that no process
+ * has most of the work.
  */
 #define MAX_CLAIMED		512
 #define MIN_CLAIMS		512
@@ -213,7 +219,10 @@ probe_add_next(JoinEngine *join, const JoinSet *set)
 		index_next(join, set);
 }
 
-/* Create the index of the chunk. With a symmetric measure a set is added after it has probed. */
+/*
+ * Create the index of the chunk. With a symmetric measure a set is added after
+ * it has probed.
+ */
 static void
 make_index(JoinEngine *join)
 {
@@ -372,7 +381,10 @@ probe_verify(JoinEngine *join, const JoinSet *probing)
 	}
 }
 
-/* Prefetch for the next sets: keys, bitmaps and rows first, then buckets, then postings. */
+/*
+ * Prefetch for the next sets: keys, bitmaps and rows first, then buckets, then
+ * postings.
+ */
 void
 probe_fetch_ahead(JoinEngine *join, uint32 number)
 {
@@ -395,8 +407,8 @@ probe_fetch_ahead(JoinEngine *join, uint32 number)
 }
 
 /*
- * Probe by the next set: for the sets before it, if the measure is symmetric; otherwise for all
- * indexed sets, if it has rows of the probing side.
+ * Probe by the next set: for the sets before it, if the measure is symmetric;
+ * otherwise for all indexed sets, if it has rows of the probing side.
  */
 void
 probe_advance(JoinEngine *join)

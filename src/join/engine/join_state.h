@@ -12,8 +12,8 @@
 #include "join/engine/set_table.h"
 
 /*
- * Lists of rows that are read soon.  They are singly linked, so each call prefetches one more
- * row of each of the last LISTS_AHEAD lists.
+ * Lists of rows that are read soon.  They are singly linked, so each call
+ * prefetches one more row of each of the last LISTS_AHEAD lists.
  */
 #define LISTS_AHEAD	12
 
@@ -91,7 +91,10 @@ typedef struct RowScan
 	uint32		set;
 } RowScan;
 
-/* Sets and rows in memory: while rows are added, and until the end unless a join goes to disk. */
+/*
+ * Sets and rows in memory: while rows are added, and until the end unless a
+ * join goes to disk.
+ */
 typedef struct SetsInMemory
 {
 	PrefetchRing ring;			/* rows whose sets are not in the table yet */
@@ -165,7 +168,10 @@ engine_areas(const JoinEngine *join)
 /* Note the number of bytes that are held. */
 extern void engine_account(JoinEngine *join, size_t bytes);
 
-/* Prepare to hold sets in memory, which is shared if there are areas; and free all of them. */
+/*
+ * Prepare to hold sets in memory, which is shared if there are areas; and free
+ * all of them.
+ */
 extern void engine_begin_memory(JoinEngine *join);
 extern void engine_free_memory(JoinEngine *join);
 
@@ -178,7 +184,10 @@ extern size_t engine_buffer(const JoinEngine *join);
 /* Allocate room for the keys of the largest set. */
 extern void engine_make_room(JoinEngine *join);
 
-/* The number of the process that has stored a set which is not prepared; this one if alone. */
+/*
+ * The number of the process that has stored a set which is not prepared; this
+ * one if alone.
+ */
 static inline int
 set_storer(const JoinEngine *join, const JoinSet *set)
 {
@@ -195,8 +204,8 @@ has_stored(const JoinEngine *join, const JoinSet *set)
 }
 
 /*
- * An upper bound of the number of different features of the sets that this process has
- * stored, from a sample.
+ * An upper bound of the number of different features of the sets that this
+ * process has stored, from a sample.
  */
 extern uint64 engine_different_features(JoinEngine *join);
 
@@ -224,27 +233,38 @@ extern uint64 engine_different_keys(JoinEngine *join, uint64 npostings);
 #define FETCH_AHEAD		4
 #define FETCHED_VALUES	6
 
-/* Begin to probe the index of join->search; the second creates the index of a chunk first. */
+/*
+ * Begin to probe the index of join->search; the second creates the index of a
+ * chunk first.
+ */
 extern void probe_begin(JoinEngine *join);
 extern void probe_begin_chunk(JoinEngine *join);
 extern void probe_end_chunk(JoinEngine *join);
 
 /*
- * True if this process makes the next probe.  All processes call it for the same probes
- * in the same order.
+ * True if this process makes the next probe.  All processes call it for the
+ * same probes in the same order.
  */
 extern bool probe_is_claimed(JoinEngine *join);
 
-/* Leave the candidates for a prepared set in the index; returns their number. */
+/*
+ * Leave the candidates for a prepared set in the index; returns their number.
+ */
 extern uint32 probe_index(JoinEngine *join, const JoinSet *set);
 
-/* Add the next set of the chunk to the index, unless all have been added at once. */
+/*
+ * Add the next set of the chunk to the index, unless all have been added at
+ * once.
+ */
 extern void probe_add_next(JoinEngine *join, const JoinSet *set);
 
 /* Verify the candidates of the last probe, and note matches. */
 extern void probe_verify(JoinEngine *join, const JoinSet *probing);
 
-/* Note a match of two sets; or of a set, which has rows on both sides, with itself. */
+/*
+ * Note a match of two sets; or of a set, which has rows on both sides, with
+ * itself.
+ */
 extern void probe_add_match(JoinEngine *join, const JoinSet *indexed, const JoinSet *probing);
 extern void probe_add_itself(JoinEngine *join, const JoinSet *set);
 

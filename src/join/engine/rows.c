@@ -16,8 +16,9 @@
 /*
  * Temporary files of a join that are written once and read from anywhere
  *
- * A BufFile has one position and a buffer of one block.  A join reads several ranges of a file
- * in turn: each reader has a buffer of its own and goes to the BufFile only to fill it.
+ * A BufFile has one position and a buffer of one block.  A join reads several
+ * ranges of a file in turn: each reader has a buffer of its own and goes to
+ * the BufFile only to fill it.
  */
 
 /* Bytes that are written between two checks for interrupts. */
@@ -245,7 +246,10 @@ spillreader_seek(SpillReader *reader, uint64 offset)
 	}
 }
 
-/* Make sure that at least one unread byte is in the buffer; return how many are. */
+/*
+ * Make sure that at least one unread byte is in the buffer; return how many
+ * are.
+ */
 static size_t
 fill_buffer(SpillReader *reader)
 {
@@ -264,7 +268,9 @@ fill_buffer(SpillReader *reader)
 	return reader->filled - reader->at;
 }
 
-/* Read len bytes, or compare them with those expected; false if they differ. */
+/*
+ * Read len bytes, or compare them with those expected; false if they differ.
+ */
 static bool
 take_bytes(SpillReader *reader, char *to, const char *expected, size_t len)
 {
@@ -324,8 +330,9 @@ spillreader_next_is(SpillReader *reader, const void *data, size_t len)
 /*
  * The rows of a set, in memory or in a file
  *
- * In memory the rows of a set are a list.  Rows of a set on disk are contiguous in a file.
- * Small groups are loaded on demand; a large group is one element with its range in the file.
+ * In memory the rows of a set are a list.  Rows of a set on disk are
+ * contiguous in a file. Small groups are loaded on demand; a large group is
+ * one element with its range in the file.
  */
 
 Row *

@@ -30,8 +30,8 @@ typedef struct SpillPiece
 } SpillPiece;
 
 /*
- * A file that this process writes; or, once it is published, the concatenation of
- * pieces of the files that all processes have published under one name.
+ * A file that this process writes; or, once it is published, the concatenation
+ * of pieces of the files that all processes have published under one name.
  */
 typedef struct SpillFile
 {
@@ -69,12 +69,15 @@ extern SpillPiece spillfile_begin_piece(const SpillFile *file);
 extern void spillfile_end_piece(const SpillFile *file, SpillPiece *piece);
 
 /*
- * Stop writing: other processes can read the file from now on.  Returns its size, and
- * leaves an empty concatenation.
+ * Stop writing: other processes can read the file from now on.  Returns its
+ * size, and leaves an empty concatenation.
  */
 extern uint64 spillfile_publish(SpillFile *file);
 
-/* Append a piece of the file that a process has published to the concatenation. */
+/*
+ * Append a piece of the file that a process has published to the
+ * concatenation.
+ */
 extern void spillfile_add_piece(SpillFile *whole, const SpillPiece *piece);
 
 /* Number of the piece with that offset of the concatenation. */
@@ -94,17 +97,23 @@ extern bool spillreader_at_end(const SpillReader *reader);
 /* Read len bytes, which must be there. */
 extern void spillreader_read(SpillReader *reader, void *data, size_t len);
 
-/* Read len bytes, which must be there, and append them to a file, perhaps the same one. */
+/*
+ * Read len bytes, which must be there, and append them to a file, perhaps the
+ * same one.
+ */
 extern void spillreader_copy(SpillReader *reader, SpillFile *to, size_t len);
 
-/* True if the next len bytes, which must be there, are these; they stay unread. */
+/*
+ * True if the next len bytes, which must be there, are these; they stay
+ * unread.
+ */
 extern bool spillreader_next_is(SpillReader *reader, const void *data, size_t len);
 
 /* The rows of a set, in memory or in a file */
 
 /*
- * Rows are linked lists.  A link is an address; or, where rows are shared by several
- * processes, a SharedPointer, which is not longer.
+ * Rows are linked lists.  A link is an address; or, where rows are shared by
+ * several processes, a SharedPointer, which is not longer.
  */
 typedef struct Row
 {
@@ -115,7 +124,10 @@ typedef struct Row
 	char		data[FLEXIBLE_ARRAY_MEMBER];
 } Row;
 
-/* A Row that stands for all rows of a set in its side's file: data is a RowRange. */
+/*
+ * A Row that stands for all rows of a set in its side's file: data is a
+ * RowRange.
+ */
 #define ROWS_IN_FILE	UINT32_MAX
 
 typedef struct RowRange
@@ -159,7 +171,9 @@ row_at(SharedAreas *areas, const Row *link)
 /* Make a row before `next`, with a copy of its data; returns the link. */
 extern Row *row_make(Arena *arena, Row *next, const void *data, uint32 rowno, uint32 len);
 
-/* The rows of a range of a file: a list if they have at most that many bytes. */
+/*
+ * The rows of a range of a file: a list if they have at most that many bytes.
+ */
 extern Row *rows_of_range(RowReader *reader, Arena *arena, const RowRange *range,
 						  size_t max_bytes);
 

@@ -81,8 +81,8 @@ search_match_sizes(JoinSearch *search, uint32 size)
 }
 
 /*
- * Drop values that occur in this set only, make its bitmap, and the keys of a prefix of that
- * length, which are valid until the next call.
+ * Drop values that occur in this set only, make its bitmap, and the keys of a
+ * prefix of that length, which are valid until the next call.
  */
 void
 search_order(JoinSearch *search, JoinSet *set, uint32 prefix)

@@ -11,15 +11,20 @@
 #include "signature/sets.h"
 
 /*
- * The part of a similarity join that algorithms see: sets, their index, the measure.
+ * The part of a similarity join that algorithms see: sets, their index, the
+ * measure.
  *
- * The sets of a chunk are probed in the order of their sizes, by each other and by sets from
- * disk.  An algorithm does not depend on the place of rows, or on the number of chunks.
+ * The sets of a chunk are probed in the order of their sizes, by each other
+ * and by sets from disk.  An algorithm does not depend on the place of rows,
+ * or on the number of chunks.
  */
 
 #define SIZE_CACHE	1024
 
-/* A set with more values probes without them: they are read if it finds candidates. */
+/*
+ * A set with more values probes without them: they are read if it finds
+ * candidates.
+ */
 #define MAX_VALUES_TO_PROBE	4096
 
 /* Sizes of matches, of the last size. */
@@ -82,8 +87,8 @@ typedef struct JoinSearch
 typedef void (*ProbeCallback) (JoinSearch *search, const JoinSet *set, uint32 sides);
 
 /*
- * Define a ProbeCallback for indexes of one kind, by a function that takes the mode as a
- * constant.
+ * Define a ProbeCallback for indexes of one kind, by a function that takes the
+ * mode as a constant.
  */
 #define DEFINE_PROBE(probe, kind, mode) \
 static void \
@@ -93,10 +98,10 @@ probe##_##kind(JoinSearch *search, const JoinSet *set, uint32 sides) \
 }
 
 /*
- * The interface by which algorithms find and verify candidates.  The sets of a chunk are
- * prepared, announced to an index and added to it; a set that probes is prepared, too.  The
- * engine copies the n >= 1 numbers of a set and compares them for equality; the algorithm
- * defines their meaning.
+ * The interface by which algorithms find and verify candidates.  The sets of a
+ * chunk are prepared, announced to an index and added to it; a set that probes
+ * is prepared, too.  The engine copies the n >= 1 numbers of a set and
+ * compares them for equality; the algorithm defines their meaning.
  */
 typedef struct Algorithm
 {
@@ -204,8 +209,8 @@ search_need(JoinSearch *search, uint32 indexed, uint32 probing)
 }
 
 /*
- * The least overlap of a set of that size, indexed or not, with any match; size + 1 if there
- * can be none.
+ * The least overlap of a set of that size, indexed or not, with any match;
+ * size + 1 if there can be none.
  */
 static inline uint64
 search_least_overlap(JoinSearch *search, bool indexed, uint32 size)
@@ -216,8 +221,9 @@ search_least_overlap(JoinSearch *search, bool indexed, uint32 size)
 }
 
 /*
- * Number of its rarest elements that a set of that size has in the index.  With a symmetric
- * measure only sets of at least its size probe for it, and larger ones need a greater overlap.
+ * Number of its rarest elements that a set of that size has in the index.
+ * With a symmetric measure only sets of at least its size probe for it, and
+ * larger ones need a greater overlap.
  */
 static inline uint32
 search_indexed_prefix(JoinSearch *search, uint32 size)
@@ -248,8 +254,8 @@ search_component(const JoinSearch *search, uint32 set)
 }
 
 /*
- * In a growing index, skip postings of the probing set's component; return the next other
- * posting, or `end`.
+ * In a growing index, skip postings of the probing set's component; return the
+ * next other posting, or `end`.
  */
 static inline const Posting *
 search_pass_own(const JoinSearch *search, const Posting *posting, const Posting *end)

@@ -14,21 +14,24 @@
 /*
  * Sorted runs of sets and rows on disk
  *
- * Sets are collected in memory.  When it is full they are sorted by their keys and appended to a
- * file as a run; identical sets of a run are written once.  In the end the runs of all processes
- * are merged in shares of the keys, but only the places of sets are written: values stay in
- * their runs, and reading sets in the order of their keys reads each run forward.
+ * Sets are collected in memory.  When it is full they are sorted by their keys
+ * and appended to a file as a run; identical sets of a run are written once.
+ * In the end the runs of all processes are merged in shares of the keys, but
+ * only the places of sets are written: values stay in their runs, and reading
+ * sets in the order of their keys reads each run forward.
  *
- * Each run has a buffer: the more runs there are, the smaller these are.  Each process
- * merges its runs into fewer before it publishes them, if even the smallest buffers of all runs
- * would not fit into memory.
+ * Each run has a buffer: the more runs there are, the smaller these are.  Each
+ * process merges its runs into fewer before it publishes them, if even the
+ * smallest buffers of all runs would not fit into memory.
  */
 
 /* Bounds of the buffer of a run. */
 #define MIN_BUFFER		((size_t) 512)
 #define MAX_BUFFER		((size_t) 256 * 1024)
 
-/* The part of the memory that the smallest buffers of all open runs may take. */
+/*
+ * The part of the memory that the smallest buffers of all open runs may take.
+ */
 #define OPEN_PART		16
 
 /* Number of runs that can be open in any case. */
@@ -145,7 +148,10 @@ pending_sets(const SetRuns *runs)
 	return (PendingSet *) (runs->room + runs->pending_bytes) - runs->npending;
 }
 
-/* Write a pending set or row; `last` is the last set that was written, or NULL. */
+/*
+ * Write a pending set or row; `last` is the last set that was written, or
+ * NULL.
+ */
 static void
 write_pending(SetRuns *runs, PendingSet *set, const PendingSet *last)
 {
@@ -237,7 +243,10 @@ most_open(const SetRuns *runs)
 	return Max(runs->max_bytes / OPEN_PART / (MIN_BUFFER + sizeof(Run)), MIN_OPEN_RUNS);
 }
 
-/* Open the first n runs, with `buffers` bytes for all buffers, or MIN_BUFFER for each. */
+/*
+ * Open the first n runs, with `buffers` bytes for all buffers, or MIN_BUFFER
+ * for each.
+ */
 static void
 open_runs(SetRuns *runs, size_t n, size_t buffers)
 {
@@ -295,7 +304,10 @@ offset_before(const SetRuns *runs, const Run *run, SetKey border)
 	return low == 0 ? run->range.begin : Max(runs->samples[low - 1].offset, run->range.begin);
 }
 
-/* Read the head of the run's first record that is not before the border; false: none is. */
+/*
+ * Read the head of the run's first record that is not before the border;
+ * false: none is.
+ */
 static bool
 read_head_from(const SetRuns *runs, Run *run, SetKey border)
 {
@@ -337,7 +349,10 @@ has_room(const SetRuns *runs, size_t bytes)
 		(runs->npending + 1) * sizeof(PendingSet) <= runs->pending_bytes;
 }
 
-/* Copy a set of that many bytes, for which there is room, and its row to the pending ones. */
+/*
+ * Copy a set of that many bytes, for which there is room, and its row to the
+ * pending ones.
+ */
 static void
 add_pending(SetRuns *runs, PendingSet *set, const uint64 *values, size_t bytes,
 			const FileRow *head, const void *row)
@@ -357,7 +372,10 @@ add_pending(SetRuns *runs, PendingSet *set, const uint64 *values, size_t bytes,
 	*pending_sets(runs) = *set;
 }
 
-/* Write a set and its row that are larger than the memory for pending ones as a run. */
+/*
+ * Write a set and its row that are larger than the memory for pending ones as
+ * a run.
+ */
 static void
 write_alone(SetRuns *runs, const PendingSet *set, const uint64 *values, size_t bytes,
 			const FileRow *head, const void *row)
@@ -650,10 +668,10 @@ setruns_read(SetRuns *runs, uint64 place, uint64 *values, uint32 n)
 /*
  * The distinct sets of a join on disk, in order of size, and their rows
  *
- * A set has a record with the place of its values in the runs and the ranges of its rows,
- * which are in a file for each side.  The number of the record is its number.  Shares of the
- * keys are merged by several processes, each into files of its own; the concatenation of
- * all shares is what is read.
+ * A set has a record with the place of its values in the runs and the ranges
+ * of its rows, which are in a file for each side.  The number of the record is
+ * its number.  Shares of the keys are merged by several processes, each into
+ * files of its own; the concatenation of all shares is what is read.
  */
 
 Row			rows_somewhere;
@@ -697,8 +715,9 @@ begin_rows(const SetFile *file, RowRange *ranges)
 }
 
 /*
- * Identical sets and their further rows follow each other.  If copies of two different sets with
- * one hash alternate, they stay several sets, which are joined like any others.
+ * Identical sets and their further rows follow each other.  If copies of two
+ * different sets with one hash alternate, they stay several sets, which are
+ * joined like any others.
  */
 void
 setfile_merge(SetFile *file, uint32 share, MergedShare *merged, SetCallback callback,

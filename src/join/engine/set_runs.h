@@ -12,8 +12,8 @@
 /* Sorted runs of sets and rows on disk */
 
 /*
- * A set with one of its rows, or a further row of a set, before it is in a run: values and row
- * are a copy in SetRuns.room.
+ * A set with one of its rows, or a further row of a set, before it is in a
+ * run: values and row are a copy in SetRuns.room.
  */
 typedef struct PendingSet
 {
@@ -106,47 +106,60 @@ typedef struct SetRuns
 } SetRuns;
 
 /*
- * Prepare empty runs in the current memory context.  Pending sets take up to max_bytes,
- * and the buffers of a merge half as much, but at least MIN_OPEN_RUNS smallest buffers.
+ * Prepare empty runs in the current memory context.  Pending sets take up to
+ * max_bytes, and the buffers of a merge half as much, but at least
+ * MIN_OPEN_RUNS smallest buffers.
  */
 extern void setruns_create(SetRuns *runs, size_t max_bytes, const SpillStore *store);
 
-/* Write pending sets, and limit later ones to that memory, at most max_bytes. */
+/*
+ * Write pending sets, and limit later ones to that memory, at most max_bytes.
+ */
 extern void setruns_limit(SetRuns *runs, size_t bytes);
 
-/* The key with a new number in its last 32 bits, which is unique among all processes. */
+/*
+ * The key with a new number in its last 32 bits, which is unique among all
+ * processes.
+ */
 extern SetKey setruns_new_key(SetRuns *runs, SetKey key);
 
 /*
- * Add a row with its set of SETKEY_SIZE(key) values.  NULL: a further row of the set with that
- * key, or of none, with the key zero.  Values and row are copied.
+ * Add a row with its set of SETKEY_SIZE(key) values.  NULL: a further row of
+ * the set with that key, or of none, with the key zero.  Values and row are
+ * copied.
  */
 extern void setruns_add(SetRuns *runs, SetKey key, const uint64 *values, JoinSide side,
 						const void *row, uint32 rowno, uint32 len);
 
-/* Call a function with each set that has been added, in no order, with a buffer of that size. */
+/*
+ * Call a function with each set that has been added, in no order, with a
+ * buffer of that size.
+ */
 typedef void (*SetCallback) (void *arg, const uint64 *values, uint32 n);
 extern void setruns_scan(SetRuns *runs, size_t buffer, uint32 max_values,
 						 SetCallback callback, void *arg);
 
 /*
- * End adding, so that all processes can import the runs.  If there are more than can be read
- * at once, they are merged into fewer.
+ * End adding, so that all processes can import the runs.  If there are more
+ * than can be read at once, they are merged into fewer.
  */
 extern void setruns_publish(SetRuns *runs, RunDirectory *directory);
 
 /*
- * Take the published runs of a process.  All processes import the same runs in the same
- * order, so that places mean the same everywhere.
+ * Take the published runs of a process.  All processes import the same runs in
+ * the same order, so that places mean the same everywhere.
  */
 extern void setruns_import(SetRuns *runs, int part, const RunDirectory *directory);
 
-/* Divide the keys into shares, the same in all processes, when all runs are imported. */
+/*
+ * Divide the keys into shares, the same in all processes, when all runs are
+ * imported.
+ */
 extern void setruns_divide(SetRuns *runs, uint32 nshares);
 
 /*
- * Begin to read a share in the order of keys; further rows follow their set.  And return the key
- * of the next record; false at the end.
+ * Begin to read a share in the order of keys; further rows follow their set.
+ * And return the key of the next record; false at the end.
  */
 extern void setruns_begin_share(SetRuns *runs, uint32 share);
 extern bool setruns_next_key(const SetRuns *runs, SetKey *key);
@@ -154,12 +167,15 @@ extern bool setruns_next_key(const SetRuns *runs, SetKey *key);
 /* True if the next record is a set of these values, or a further row. */
 extern bool setruns_next_is(SetRuns *runs, const uint64 *values);
 
-/* Read the next record, and its values unless `values` is NULL; valid until the next call. */
+/*
+ * Read the next record, and its values unless `values` is NULL; valid until
+ * the next call.
+ */
 extern const RunRecord *setruns_next(SetRuns *runs, uint64 *values);
 
 /*
- * Begin to read values by place, when all shares have been read, with up to `buffer` bytes for
- * each run.  Returns the bytes of all buffers.
+ * Begin to read values by place, when all shares have been read, with up to
+ * `buffer` bytes for each run.  Returns the bytes of all buffers.
  */
 extern size_t setruns_end(SetRuns *runs, size_t buffer);
 extern void setruns_read(SetRuns *runs, uint64 place, uint64 *values, uint32 n);
@@ -208,8 +224,8 @@ typedef struct SetFile
 #define SET_FILE_READERS	5
 
 /*
- * Prepare to merge the runs, whose sets have at most max_features values, in the current
- * memory context.
+ * Prepare to merge the runs, whose sets have at most max_features values, in
+ * the current memory context.
  */
 extern void setfile_create(SetFile *file, int nsides, uint32 max_features);
 
@@ -218,19 +234,26 @@ extern void setfile_merge(SetFile *file, uint32 share, MergedShare *merged,
 						  SetCallback callback, void *arg);
 
 /*
- * Begin to read the sets, when all shares are merged, with buffers of that size; groups of rows
- * up to max_group bytes are loaded.  Returns the bytes of the buffers for values.
+ * Begin to read the sets, when all shares are merged, with buffers of that
+ * size; groups of rows up to max_group bytes are loaded.  Returns the bytes of
+ * the buffers for values.
  */
 extern size_t setfile_begin(SetFile *file, const MergedShare *shares, uint32 nshares,
 							size_t buffer, size_t max_group);
 
-/* The next set without values and rows, or NULL; a side with rows has some row. */
+/*
+ * The next set without values and rows, or NULL; a side with rows has some
+ * row.
+ */
 extern JoinSet *setfile_next(SetFile *file);
 
 /* Read the values of that set. */
 extern void setfile_read_values(SetFile *file);
 
-/* Read its rows into the arena, or only their range if they have more than max_bytes bytes. */
+/*
+ * Read its rows into the arena, or only their range if they have more than
+ * max_bytes bytes.
+ */
 extern void setfile_read_rows(SetFile *file, JoinSet *set, Arena *arena, size_t max_bytes);
 
 /* Read its rows, unless they have been read, until the next set is read. */

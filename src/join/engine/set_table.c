@@ -16,14 +16,17 @@
 /*
  * The bitmap of a set, by which most candidates are discarded
  *
- * Each element flips one bit of a bitmap of about two bits an element.  An element that two
- * sets share flips the same bit in both, so their bitmaps differ in at most as many bits as the
- * sets have elements that they do not share: the Hamming distance of the bitmaps is a lower
- * bound of that of the sets, which may be |A| + |B| - 2 need at most. S. Wandelt et al.,
- * "Bitmap filter: speeding up exact set similarity joins with bitwise operations", 2019.
+ * Each element flips one bit of a bitmap of about two bits an element.  An
+ * element that two sets share flips the same bit in both, so their bitmaps
+ * differ in at most as many bits as the sets have elements that they do not
+ * share: the Hamming distance of the bitmaps is a lower bound of that of the
+ * sets, which may be |A| + |B| - 2 need at most. S. Wandelt et al., "Bitmap
+ * filter: speeding up exact set similarity joins with bitwise operations",
+ * 2019.
  *
- * The number of words is a power of two.  A bit is found by the low bits of a hash, so a bitmap
- * of twice the length is folded by xor of its halves into one that can be compared.
+ * The number of words is a power of two.  A bit is found by the low bits of a
+ * hash, so a bitmap of twice the length is folded by xor of its halves into
+ * one that can be compared.
  */
 
 #define BITS_PER_ELEMENT	2
@@ -149,19 +152,23 @@ bitmaps_allow(const JoinSet *a, const JoinSet *b, uint32 need)
 /*
  * Values of sets that some process has stored, for all to use
  *
- * A frequent set is added by all processes.  Each would copy its values, and all but one of the
- * copies would be useless once identical sets are collapsed.  Allocating shared memory takes as
- * long as filling it, so a process looks here first.
+ * A frequent set is added by all processes.  Each would copy its values, and
+ * all but one of the copies would be useless once identical sets are
+ * collapsed.  Allocating shared memory takes as long as filling it, so a
+ * process looks here first.
  *
- * The table has a fixed size.  A slot may be overwritten by another set, and two processes may
- * write one at the same time: lost values are stored twice, and found when identical sets are
- * collapsed (shared_sets.c).
+ * The table has a fixed size.  A slot may be overwritten by another set, and
+ * two processes may write one at the same time: lost values are stored twice,
+ * and found when identical sets are collapsed (shared_sets.c).
  */
 
 /* The table has at most this share of a join's memory. */
 #define MEMORY_SHARE	64
 
-/* Rows for each slot: rare sets gain little, and a small table fits into a cache. */
+/*
+ * Rows for each slot: rare sets gain little, and a small table fits into a
+ * cache.
+ */
 #define ROWS_PER_SLOT	4
 
 #define MIN_SLOTS		UINT64CONST(512)
@@ -174,8 +181,8 @@ bitmaps_allow(const JoinSet *a, const JoinSet *b, uint32 need)
 #define TAG_SHIFT		(64 - TAG_BITS)
 
 /*
- * The word before the values, until bitmaps are made: the number of values, and the number of
- * the set.
+ * The word before the values, until bitmaps are made: the number of values,
+ * and the number of the set.
  */
 #define HEAD(values)		((values)[-1])
 #define HEAD_OF(n, number)	((uint64) (n) << 32 | (number))
@@ -296,11 +303,13 @@ shared_values_add(SharedValues *table, SetKey key, uint64 *values, uint32 n, uin
 /*
  * Identical sets become one
  *
- * Most near-duplicates are exact duplicates.  A hash table over both sides of the join holds one
- * copy of each distinct set, with its rows of either side; the join is done on distinct sets.
+ * Most near-duplicates are exact duplicates.  A hash table over both sides of
+ * the join holds one copy of each distinct set, with its rows of either side;
+ * the join is done on distinct sets.
  *
- * Sets are looked up by size and hash and compared element by element.  The hash is keyed with a
- * secret of the join, so that no input can be made to collide.
+ * Sets are looked up by size and hash and compared element by element.  The
+ * hash is keyed with a secret of the join, so that no input can be made to
+ * collide.
  */
 
 #define FIRST_SLOTS		1024
@@ -408,9 +417,9 @@ settable_grow(SetTable *table)
 }
 
 /*
- * Find the set of that key and values.  If there is none, *found is false and a set without rows
- * is added, whose `values` the caller must set before the next call.  The result is valid until
- * the next call.
+ * Find the set of that key and values.  If there is none, *found is false and
+ * a set without rows is added, whose `values` the caller must set before the
+ * next call.  The result is valid until the next call.
  */
 JoinSet *
 settable_find(SetTable *table, SetKey key, const uint64 *values, uint32 n, bool *found)
@@ -444,8 +453,8 @@ settable_find(SetTable *table, SetKey key, const uint64 *values, uint32 n, bool 
 }
 
 /*
- * Number the sets in the order of addition, and sort them by size and number, so that the join
- * does not depend on the secret.  The slots have been freed.
+ * Number the sets in the order of addition, and sort them by size and number,
+ * so that the join does not depend on the secret.  The slots have been freed.
  */
 void
 settable_sort(SetTable *table)
@@ -484,12 +493,15 @@ settable_sort(SetTable *table)
 /*
  * A ring of rows whose places in the table of sets are being prefetched
  *
- * Finding the set of a row in a large table reads the slot, the set, and its values, none of
- * which is in a cache.  So rows wait in a ring.  The slot is prefetched when a row is pushed, the
- * set some rows later, and its values some rows after that; in the table of shared values, too.
+ * Finding the set of a row in a large table reads the slot, the set, and its
+ * values, none of which is in a cache.  So rows wait in a ring.  The slot is
+ * prefetched when a row is pushed, the set some rows later, and its values
+ * some rows after that; in the table of shared values, too.
  */
 
-/* Number of rows after which a row's set is prefetched, and then its values. */
+/*
+ * Number of rows after which a row's set is prefetched, and then its values.
+ */
 #define FETCH_SET		5
 #define FETCH_VALUES	10
 

@@ -15,9 +15,9 @@
 /* A distinct set of a similarity join, with its rows and its bitmap */
 
 /*
- * Order of a set: its size, then bits of its hash.  On disk the last 32 bits are a
- * number, which distinguishes sets with one hash; and once identical sets have been
- * collapsed, `low` is the number of the set.
+ * Order of a set: its size, then bits of its hash.  On disk the last 32 bits
+ * are a number, which distinguishes sets with one hash; and once identical
+ * sets have been collapsed, `low` is the number of the set.
  */
 typedef struct SetKey
 {
@@ -50,8 +50,8 @@ typedef struct JoinSet
 } JoinSet;
 
 /*
- * Once identical sets are collapsed, the low part of the key is the number of the set among all,
- * in order of size.
+ * Once identical sets are collapsed, the low part of the key is the number of
+ * the set among all, in order of size.
  */
 static inline uint32
 set_number(const JoinSet *set)
@@ -72,7 +72,10 @@ set_fetch_keys(const JoinSet *set)
 		__builtin_prefetch(&set->keys[i]);
 }
 
-/* A bitmap and values are allocated together: bytes of both, and where values begin. */
+/*
+ * A bitmap and values are allocated together: bytes of both, and where values
+ * begin.
+ */
 extern size_t set_bytes(uint32 size);
 extern uint64 *set_values(void *place, uint32 size);
 extern size_t bitmap_bytes(uint32 size);
@@ -81,13 +84,15 @@ extern size_t bitmap_bytes(uint32 size);
 extern void bitmap_make(JoinSet *set);
 
 /*
- * The bitmap folded to 64 bits, which can be compared with any other folded bitmap; and
- * another such word, by another hash of the values that are left.
+ * The bitmap folded to 64 bits, which can be compared with any other folded
+ * bitmap; and another such word, by another hash of the values that are left.
  */
 extern uint64 bitmap_folded(const JoinSet *set);
 extern uint64 bitmap_second(const JoinSet *set);
 
-/* False if the bitmaps prove that the sets share fewer than `need` elements. */
+/*
+ * False if the bitmaps prove that the sets share fewer than `need` elements.
+ */
 extern bool bitmaps_allow(const JoinSet *a, const JoinSet *b, uint32 need);
 
 /* Values of sets that some process has stored, for all to use */
@@ -99,7 +104,10 @@ typedef struct SharedValues
 	pg_atomic_uint64 slots[FLEXIBLE_ARRAY_MEMBER];
 } SharedValues;
 
-/* Bytes of a table for the sets of nrows rows, in a join that may use `memory`. */
+/*
+ * Bytes of a table for the sets of nrows rows, in a join that may use
+ * `memory`.
+ */
 extern size_t shared_values_bytes(double nrows, size_t memory);
 
 /* Initialize an empty table of `bytes` bytes. */
@@ -113,15 +121,15 @@ extern const uint64 *shared_values_look(SharedValues *table, const SharedAreas *
 										SetKey key);
 
 /*
- * The place of equal values, if some process has added them and they have not been overwritten;
- * or an invalid pointer.
+ * The place of equal values, if some process has added them and they have not
+ * been overwritten; or an invalid pointer.
  */
 extern SharedPointer shared_values_find(SharedValues *table, SharedAreas *areas, SetKey key,
 										const uint64 *values, uint32 n);
 
 /*
- * Add the n values of a set, which must stay until all processes have added their rows,
- * and its number in this process.
+ * Add the n values of a set, which must stay until all processes have added
+ * their rows, and its number in this process.
  */
 extern void shared_values_add(SharedValues *table, SetKey key, uint64 *values, uint32 n,
 							  uint32 number, SharedPointer pointer);
@@ -160,7 +168,10 @@ extern void settable_sort(SetTable *table);
 #define RING_VALUES		256
 #define RING_BYTES		256
 
-/* A row that is added, with the key of its set of n values; n = 0: it has none. */
+/*
+ * A row that is added, with the key of its set of n values; n = 0: it has
+ * none.
+ */
 typedef struct AddedRow
 {
 	JoinSide	side;
@@ -205,10 +216,16 @@ ring_is_full(const PrefetchRing *ring)
 	return ring->n == RING_ROWS;
 }
 
-/* Copy an accepted row into a ring that is not full, and prefetch for it and the rows before it. */
+/*
+ * Copy an accepted row into a ring that is not full, and prefetch for it and
+ * the rows before it.
+ */
 extern void ring_push(PrefetchRing *ring, const SetTable *table, const AddedRow *row);
 
-/* Remove the oldest row, which is valid until the next one is pushed; NULL: none. */
+/*
+ * Remove the oldest row, which is valid until the next one is pushed; NULL:
+ * none.
+ */
 extern const AddedRow *ring_pop(PrefetchRing *ring);
 
 #endif							/* NEARDUP_SET_TABLE_H */

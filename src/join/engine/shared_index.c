@@ -15,11 +15,13 @@
 /*
  * The frequencies of features, which several processes count together
  *
- * There is one table of counters (feature_counts.c), in ranges.  A process collects the counters
- * of its features by range.  When it has many of a range, it raises them under the lock of the
- * range.  A range fits into a cache; the whole table does not.
+ * There is one table of counters (feature_counts.c), in ranges.  A process
+ * collects the counters of its features by range.  When it has many of a
+ * range, it raises them under the lock of the range.  A range fits into a
+ * cache; the whole table does not.
  *
- * Allocating so much memory takes time: one process does it, while the others collect.
+ * Allocating so much memory takes time: one process does it, while the others
+ * collect.
  */
 
 /* Least number of ranges, and most bits of a counter's number in its range. */
@@ -59,8 +61,8 @@ shared_counts_init(SharedCounts *shared)
 }
 
 /*
- * Find the counters, or allocate them.  If another process is allocating them, wait or leave
- * them unset.
+ * Find the counters, or allocate them.  If another process is allocating them,
+ * wait or leave them unset.
  */
 static void
 find_counters(Counting *counting, bool wait)
@@ -199,13 +201,15 @@ shared_counts_attach(SharedCounts *shared, SharedAreas *areas, TokenCounters *co
 /*
  * The index of a similarity join that several processes make together
  *
- * The place of a bucket's postings depends on all earlier sets, and places of keys are
- * scattered over memory.  So postings are first distributed to shares of the buckets, each not
- * much larger than a cache.  The postings of each share of the sets for each share of the
- * buckets are counted beforehand, so that each process knows where to write, and postings of a
- * share are in the order of the sets.  Then each share is put in the order of its buckets.
+ * The place of a bucket's postings depends on all earlier sets, and places of
+ * keys are scattered over memory.  So postings are first distributed to shares
+ * of the buckets, each not much larger than a cache.  The postings of each
+ * share of the sets for each share of the buckets are counted beforehand, so
+ * that each process knows where to write, and postings of a share are in the
+ * order of the sets.  Then each share is put in the order of its buckets.
  *
- * All sets are in such an index before the first one probes; see shared_view_list().
+ * All sets are in such an index before the first one probes; see
+ * shared_view_list().
  */
 
 /* Bits of the number of a share. */
@@ -215,15 +219,15 @@ shared_counts_attach(SharedCounts *shared, SharedAreas *areas, TokenCounters *co
 #define PASSES_AHEAD	8
 
 /*
- * Number of postings and places ahead of which a share is prefetched: more than a
- * cache line has.
+ * Number of postings and places ahead of which a share is prefetched: more
+ * than a cache line has.
  */
 #define POSTINGS_AHEAD	6
 #define PLACES_AHEAD	16
 
 /*
- * The place of a posting: the number of its bucket in the share, then bits of its hash, the
- * last of which are its tag.
+ * The place of a posting: the number of its bucket in the share, then bits of
+ * its hash, the last of which are its tag.
  */
 #define PLACE_BUCKET(place)	((place) >> 5)
 #define PLACE_TAG(place)	((place) & (SHARED_TAGS - 1))
@@ -246,8 +250,8 @@ at(const JoinEngine *join, SharedPointer pointer)
 }
 
 /*
- * Postings or else buckets reuse the room of the counters if it is large enough, as allocating
- * memory takes time.
+ * Postings or else buckets reuse the room of the counters if it is large
+ * enough, as allocating memory takes time.
  */
 void
 shared_index_allocate(JoinEngine *join, int part)

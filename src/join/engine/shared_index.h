@@ -29,10 +29,10 @@ typedef struct SharedCounts
 extern void shared_counts_init(SharedCounts *shared);
 
 /*
- * Count the features of some distinct sets, in the current memory context, with counters of
- * that shape; they are counted after shared_counts_end(), in which processes go through the
- * ranges from different starts, to wait little.  The first process allocates the counters in its
- * area.
+ * Count the features of some distinct sets, in the current memory context,
+ * with counters of that shape; they are counted after shared_counts_end(), in
+ * which processes go through the ranges from different starts, to wait little.
+ * The first process allocates the counters in its area.
  */
 typedef struct Counting Counting;
 extern Counting *shared_counts_begin(SharedCounts *shared, SharedAreas *areas,
@@ -70,8 +70,9 @@ typedef struct SharedIndex
 } SharedIndex;
 
 /*
- * When all sets are prepared: allocate a part of the memory; count the postings of a share of
- * the sets, and note their suffixes; distribute them; put a share of the buckets in order.
+ * When all sets are prepared: allocate a part of the memory; count the
+ * postings of a share of the sets, and note their suffixes; distribute them;
+ * put a share of the buckets in order.
  */
 extern void shared_index_allocate(JoinEngine *join, int part);
 extern void shared_index_count(JoinEngine *join, int share);

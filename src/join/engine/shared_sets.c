@@ -2,17 +2,19 @@
  * shared_sets.c
  *		The sets of a similarity join that several processes prepare together.
  *
- * Each process adds a part of the rows, and collapses equal sets in shared memory.  When all
- * rows have been added, rows of a set whose values another process has stored (set_table.c) are
- * reassigned to that process.  Equal sets that several processes have stored are collapsed in
- * shares of their hashes, if another process has marked them, too.  The features are counted
+ * Each process adds a part of the rows, and collapses equal sets in shared
+ * memory.  When all rows have been added, rows of a set whose values another
+ * process has stored (set_table.c) are reassigned to that process.  Equal sets
+ * that several processes have stored are collapsed in shares of their hashes,
+ * if another process has marked them, too.  The features are counted
  * (shared_index.c), and the sets are prepared in place.
  *
- * Sets are counted, prepared and numbered in the order in which they were added: near sets were
- * often added together, and have counters and index places that are still in the cache.
+ * Sets are counted, prepared and numbered in the order in which they were
+ * added: near sets were often added together, and have counters and index
+ * places that are still in the cache.
  *
- * Each process makes its own array of all sets, in the same order.  The index over it is made
- * together (shared_index.c), unless an algorithm has its own.
+ * Each process makes its own array of all sets, in the same order.  The index
+ * over it is made together (shared_index.c), unless an algorithm has its own.
  */
 #include "postgres.h"
 
@@ -48,11 +50,16 @@ typedef struct SharedSet
 #define MARKS_A_SET		16
 #define MARKS_A_WORD	64
 
-/* Number of sets ahead of which a set is prefetched, and its values and a row. */
+/*
+ * Number of sets ahead of which a set is prefetched, and its values and a row.
+ */
 #define FETCH_SET		8
 #define FETCH_VALUES	4
 
-/* Number of sets ahead of which the number of the owner's set is prefetched, and then that set. */
+/*
+ * Number of sets ahead of which the number of the owner's set is prefetched,
+ * and then that set.
+ */
 #define FETCH_NUMBER	12
 #define FETCH_OWNER		6
 
@@ -119,9 +126,9 @@ engine_sharable(const Algorithm *algorithm)
 }
 
 /*
- * Bytes that this process holds now or later, if no process adds any more rows: its shared
- * memory, its part of the index over the sets of all, and its part of the counters and those
- * that wait.
+ * Bytes that this process holds now or later, if no process adds any more
+ * rows: its shared memory, its part of the index over the sets of all, and its
+ * part of the counters and those that wait.
  */
 size_t
 shared_bytes_held(JoinEngine *join)
@@ -250,7 +257,10 @@ row_of(const JoinEngine *join, uint64 link)
 	return row_at(engine_areas(join), (const Row *) (uintptr_t) link);
 }
 
-/* The last row of a set, whose rows are links by JoinSide, on a side where it has rows. */
+/*
+ * The last row of a set, whose rows are links by JoinSide, on a side where it
+ * has rows.
+ */
 static Row *
 last_row(const JoinEngine *join, const uint64 *rows, JoinSide side)
 {
@@ -268,8 +278,8 @@ last_row(const JoinEngine *join, const uint64 *rows, JoinSide side)
 }
 
 /*
- * Put the rows of a set, links by JoinSide, before the rows of another one; other processes may do
- * so, too.
+ * Put the rows of a set, links by JoinSide, before the rows of another one;
+ * other processes may do so, too.
  */
 static void
 prepend_rows(const JoinEngine *join, pg_atomic_uint64 *links, const uint64 *rows)
@@ -299,7 +309,10 @@ owner_of(const JoinEngine *join, const JoinSet *set)
 	return &sets[shared_values_number(set->values)];
 }
 
-/* Link the rows of sets whose values another process has stored to the sets of that process. */
+/*
+ * Link the rows of sets whose values another process has stored to the sets of
+ * that process.
+ */
 static void
 reassign_rows(JoinEngine *join)
 {
@@ -324,7 +337,10 @@ reassign_rows(JoinEngine *join)
 	join->participant->borrowed = NULL;
 }
 
-/* True if a process other than number `part` has a mark for the key, and so may have the set. */
+/*
+ * True if a process other than number `part` has a mark for the key, and so
+ * may have the set.
+ */
 static bool
 others_have_mark(const JoinEngine *join, int part, SetKey key)
 {
@@ -404,7 +420,10 @@ fetch_ahead(const JoinEngine *join, SharedSet *sets, const uint32 *numbers, uint
 	}
 }
 
-/* Collapse the sets of one process in a share; `kept` are the sets of the table. */
+/*
+ * Collapse the sets of one process in a share; `kept` are the sets of the
+ * table.
+ */
 static void
 collapse_part(JoinEngine *join, int share, const SharedSetsPart *part,
 			  SetTable *table, SharedSet **kept)
@@ -471,8 +490,8 @@ do_shares(JoinEngine *join, SharedStep step, uint32 nshares,
 }
 
 /*
- * Claim runs of sets for a step, and do it; runs of this process come first, as their memory
- * is mapped.
+ * Claim runs of sets for a step, and do it; runs of this process come first,
+ * as their memory is mapped.
  */
 typedef void (*RunCallback) (JoinEngine *join, SharedSet *sets, uint32 n, void *arg);
 

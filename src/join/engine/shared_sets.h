@@ -92,7 +92,10 @@ extern void shared_sets_prepare(JoinEngine *join);
 /* Publish the numbers of rows and sets that this process has added. */
 extern void shared_publish_totals(JoinEngine *join);
 
-/* Bytes that this process holds, and will hold if no process adds any more rows. */
+/*
+ * Bytes that this process holds, and will hold if no process adds any more
+ * rows.
+ */
 extern size_t shared_bytes_held(JoinEngine *join);
 
 /* Create this process's array of all prepared sets, in order of size. */

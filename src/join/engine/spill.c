@@ -2,12 +2,13 @@
  * spill.c
  *		A join on disk: from rows that are added to a file of distinct sets.
  *
- * Sets and their rows are written to runs, in order of the size of the set and then of its hash,
- * which are merged into a file of distinct sets (set_runs.c); that is read in chunks
- * (disk_search.c).  A hash only brings records of identical sets together: they are compared.
+ * Sets and their rows are written to runs, in order of the size of the set and
+ * then of its hash, which are merged into a file of distinct sets
+ * (set_runs.c); that is read in chunks (disk_search.c).  A hash only brings
+ * records of identical sets together: they are compared.
  *
- * Several processes write runs of their own, and merge all runs in shares of the keys.
- * One process alone is the case of one share.
+ * Several processes write runs of their own, and merge all runs in shares of
+ * the keys. One process alone is the case of one share.
  */
 #include "postgres.h"
 
@@ -22,13 +23,16 @@
 #define OWN_HASH_BITS	10
 
 /*
- * Percentages of memory for pending sets, while the sets that were added before are still in
- * memory, and afterwards.
+ * Percentages of memory for pending sets, while the sets that were added
+ * before are still in memory, and afterwards.
  */
 #define FIRST_SHARE		16
 #define PENDING_SHARE	64
 
-/* Shares of the keys for each process; with more, runs would be read in smaller pieces. */
+/*
+ * Shares of the keys for each process; with more, runs would be read in
+ * smaller pieces.
+ */
 #define SHARES_PER_PROCESS	4
 
 void
@@ -56,9 +60,10 @@ store_of(const JoinEngine *join)
 /* Adding rows */
 
 /*
- * The key by which sets are ordered: size, then bits of the hash.  Where candidates are
- * compared later, matches should be close to each other in the file: bits of the least
- * element, in which they mostly agree, come before the hash.
+ * The key by which sets are ordered: size, then bits of the hash.  Where
+ * candidates are compared later, matches should be close to each other in the
+ * file: bits of the least element, in which they mostly agree, come before the
+ * hash.
  */
 static SetKey
 ordered_key(const JoinEngine *join, SetKey key, const uint64 *values)
@@ -85,8 +90,8 @@ spill_add(JoinEngine *join, JoinSide side, SetKey key, const uint64 *values,
 }
 
 /*
- * Write the rows of one side, the first of them with the set itself if there are values.
- * Returns the values if they are still to be written.
+ * Write the rows of one side, the first of them with the set itself if there
+ * are values. Returns the values if they are still to be written.
  */
 static const uint64 *
 write_rows(JoinEngine *join, JoinSide side, SetKey key, const uint64 *values, const Row *link)
@@ -211,8 +216,8 @@ import_runs(JoinEngine *join)
 }
 
 /*
- * Memory for counters; more if they are freed before the first chunk: the fewer features share
- * a counter, the fewer candidates there are.
+ * Memory for counters; more if they are freed before the first chunk: the
+ * fewer features share a counter, the fewer candidates there are.
  */
 static size_t
 counters_memory(const JoinEngine *join)
@@ -290,8 +295,8 @@ use_counters(JoinEngine *join)
 }
 
 /*
- * Prepare to read the sets, when all shares are merged.  Chunks must be the same in all
- * processes, which claim probes in their order.
+ * Prepare to read the sets, when all shares are merged.  Chunks must be the
+ * same in all processes, which claim probes in their order.
  */
 static void
 begin_reading(JoinEngine *join)

@@ -49,7 +49,9 @@ typedef struct Spill
 
 extern void spill_shares_init(SpillShares *shares);
 
-/* Go to disk: write all sets in memory, and free them unless they are shared. */
+/*
+ * Go to disk: write all sets in memory, and free them unless they are shared.
+ */
 extern void spill_begin(JoinEngine *join);
 
 /* Add a row and its set; a row without features has the key zero. */
@@ -57,9 +59,10 @@ extern void spill_add(JoinEngine *join, JoinSide side, SetKey key, const uint64 
 					  const void *row, uint32 rowno, uint32 len);
 
 /*
- * The phases; each begins when all processes have ended the previous one: publish the runs;
- * merge shares; shrink the counters, by one of several processes; write the keys of shares of
- * the sets, if by_keys.  Then the sets can be read.
+ * The phases; each begins when all processes have ended the previous one:
+ * publish the runs; merge shares; shrink the counters, by one of several
+ * processes; write the keys of shares of the sets, if by_keys.  Then the sets
+ * can be read.
  */
 extern void spill_publish(JoinEngine *join);
 extern void spill_merge(JoinEngine *join);
@@ -73,7 +76,10 @@ extern void spill_end(JoinEngine *join);
 
 /* disk_search.c: the search, by chunks of sets or of their keys */
 
-/* Create the state of the search; `fixed` bytes of the join's memory are used otherwise. */
+/*
+ * Create the state of the search; `fixed` bytes of the join's memory are used
+ * otherwise.
+ */
 extern void chunks_create(JoinEngine *join, size_t fixed);
 
 /* Write the keys of a prepared set. */

@@ -2,14 +2,14 @@
  * join_exec.c
  *		The similarity join in the executor.
  *
- * Both sides are read into the engine (join_read.c), which returns pairs of groups of rows.
- * Here these are paired row by row; a semi-join is done with a row at its first match.  Semi-,
- * anti- and left joins have one bit for each outer row with a match; the last two read all
- * outer rows again at the end.
+ * Both sides are read into the engine (join_read.c), which returns pairs of
+ * groups of rows. Here these are paired row by row; a semi-join is done with a
+ * row at its first match.  Semi-, anti- and left joins have one bit for each
+ * outer row with a match; the last two read all outer rows again at the end.
  *
- * A Var of the plan is a column of the scan tuple: all outer columns, then all inner ones.  To
- * avoid copying columns for each pair, expressions are changed to read from an outer and an
- * inner row, as in core's joins.
+ * A Var of the plan is a column of the scan tuple: all outer columns, then all
+ * inner ones.  To avoid copying columns for each pair, expressions are changed
+ * to read from an outer and an inner row, as in core's joins.
  */
 #include "postgres.h"
 
@@ -115,8 +115,8 @@ init_rows(SimilarityJoinState *state, EState *estate)
 }
 
 /*
- * Raise an error if the user may not call the functions of a condition that the join evaluates
- * itself:  ExecInitExpr() checks that.
+ * Raise an error if the user may not call the functions of a condition that
+ * the join evaluates itself:  ExecInitExpr() checks that.
  */
 static void
 require_rights(SimilarityJoinState *state, Node *clause)
@@ -125,8 +125,8 @@ require_rights(SimilarityJoinState *state, Node *clause)
 }
 
 /*
- * Initialize the expressions of the signatures, which read the children's rows, and of the
- * threshold.
+ * Initialize the expressions of the signatures, which read the children's
+ * rows, and of the threshold.
  */
 static void
 init_condition(SimilarityJoinState *state, Node *clause)
@@ -150,9 +150,10 @@ init_condition(SimilarityJoinState *state, Node *clause)
 }
 
 /*
- * Initialize other conditions and the output.  If a nested loop would evaluate a comparison
- * before the near-duplicate condition, it is evaluated on values that are kept with the rows; a
- * row with a null value has no match.  In a self-join a row has one value for both sides.
+ * Initialize other conditions and the output.  If a nested loop would evaluate
+ * a comparison before the near-duplicate condition, it is evaluated on values
+ * that are kept with the rows; a row with a null value has no match.  In a
+ * self-join a row has one value for both sides.
  */
 static void
 init_output(SimilarityJoinState *state, List *filter, List *qual)
@@ -193,8 +194,9 @@ init_output(SimilarityJoinState *state, List *filter, List *qual)
 }
 
 /*
- * Change a copy of the plan for EXPLAIN, which looks up arguments of subplans in outer and
- * inner plans, while planner and executor must not find the children there.
+ * Change a copy of the plan for EXPLAIN, which looks up arguments of subplans
+ * in outer and inner plans, while planner and executor must not find the
+ * children there.
  */
 static void
 show_children(SimilarityJoinState *state)
@@ -331,10 +333,10 @@ next_groups(SimilarityJoinState *state)
 #define MAX_COPIED_ROWS	4096
 
 /*
- * Copy the inner rows to an array if several outer rows are paired with them, in this pair of
- * groups or in several with the same inner group; unless they are in a file, or too many.  Rows
- * of a list are far from each other in memory: following its links takes most of the time of a
- * pair.
+ * Copy the inner rows to an array if several outer rows are paired with them,
+ * in this pair of groups or in several with the same inner group; unless they
+ * are in a file, or too many.  Rows of a list are far from each other in
+ * memory: following its links takes most of the time of a pair.
  */
 static void
 copy_inner_rows(SimilarityJoinState *state)
@@ -368,8 +370,9 @@ copy_inner_rows(SimilarityJoinState *state)
 }
 
 /*
- * Go to the first inner row.  If the order of a pair does not matter, rows of one group are
- * paired with later ones only; but rows in a file with all, in both orders.
+ * Go to the first inner row.  If the order of a pair does not matter, rows of
+ * one group are paired with later ones only; but rows in a file with all, in
+ * both orders.
  */
 static void
 begin_inner_rows(SimilarityJoinState *state)
@@ -453,7 +456,10 @@ next_inner_row(SimilarityJoinState *state)
 	return &state->scan.inner_row;
 }
 
-/* True if the current outer row passes the filter with this one, or the two in the other order. */
+/*
+ * True if the current outer row passes the filter with this one, or the two in
+ * the other order.
+ */
 static inline bool
 passes(SimilarityJoinState *state, const InnerRow *inner)
 {
@@ -644,7 +650,10 @@ end(CustomScanState *node)
 		ExecEndNode(lfirst(lc));
 }
 
-/* CustomExecMethods.ReScanCustomScan. Core does not pass changed parameters to custom children. */
+/*
+ * CustomExecMethods.ReScanCustomScan. Core does not pass changed parameters to
+ * custom children.
+ */
 static void
 rescan(CustomScanState *node)
 {

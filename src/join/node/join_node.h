@@ -97,9 +97,9 @@ typedef struct InnerRows
 } InnerRows;
 
 /*
- * The order in which an outer row visits the inner ones up to its first match: from the match
- * of the previous outer row, around the end, so that a.id > b.id does not take the square of
- * the rows if they have the wrong order.
+ * The order in which an outer row visits the inner ones up to its first match:
+ * from the match of the previous outer row, around the end, so that a.id >
+ * b.id does not take the square of the rows if they have the wrong order.
  */
 typedef struct InnerRound
 {
@@ -221,8 +221,8 @@ extern int	neardup_join_algorithm; /* JoinAlgorithm */
 /* join_path.c */
 
 /*
- * Parse a clause that can drive a join: a near-duplicate condition, or one that implies it, and
- * is evaluated in addition.
+ * Parse a clause that can drive a join: a near-duplicate condition, or one
+ * that implies it, and is evaluated in addition.
  */
 extern bool similarity_join_clause(Node *clause, NearCondition *near);
 extern void similarity_join_init(void);
@@ -275,13 +275,21 @@ keeps_unmatched(const SimilarityJoinState *state)
 
 /* join_read.c */
 
-/* Read both sides and prepare the first pair; false if nothing is left to do. */
+/*
+ * Read both sides and prepare the first pair; false if nothing is left to do.
+ */
 extern bool join_read(SimilarityJoinState *state);
 
-/* Prepare the first pair of the next engine; false if there is none for this process. */
+/*
+ * Prepare the first pair of the next engine; false if there is none for this
+ * process.
+ */
 extern bool join_next_engine(SimilarityJoinState *state);
 
-/* specs.c: rows enter an engine; sketches and vectors of each spec have their own */
+/*
+ * specs.c: rows enter an engine; sketches and vectors of each spec have their
+ * own
+ */
 
 /* Begin the first engine, without specs, in place of an older one; and end. */
 extern void specs_begin(SimilarityJoinState *state);
@@ -291,7 +299,10 @@ extern void specs_end(SimilarityJoinState *state);
 extern void specs_add_row(SimilarityJoinState *state, JoinSide side, JoinRow *row,
 						  size_t len, const Signature *sig);
 
-/* Note that one side has been read: specs that only the other side has have no matches. */
+/*
+ * Note that one side has been read: specs that only the other side has have no
+ * matches.
+ */
 extern void specs_end_side(SimilarityJoinState *state);
 
 /* Number of engines that the specs so far need; the first one has number 0. */
@@ -307,8 +318,8 @@ extern void specs_next(SimilarityJoinState *state, bool wanted);
 extern SignatureKind specs_kind(const SimilarityJoinState *state);
 
 /*
- * Prepare the engine for the first signature's spec; false if such signatures cannot be
- * compared.
+ * Prepare the engine for the first signature's spec; false if such signatures
+ * cannot be compared.
  */
 extern bool specs_use(SimilarityJoinState *state, const Signature *sig);
 
@@ -338,7 +349,10 @@ extern void join_shared_close(SimilarityJoinState *state);
 /* True if that had happened when this process attached. */
 extern bool join_shared_is_late(const SimilarityJoinState *state);
 
-/* Let engines share rows and sets with engines of other processes, if there are any. */
+/*
+ * Let engines share rows and sets with engines of other processes, if there
+ * are any.
+ */
 extern void join_shared_divide(SimilarityJoinState *state);
 
 /* Begin; true if rows are still being read. */
@@ -355,8 +369,8 @@ extern void join_shared_end_rows(SimilarityJoinState *state);
 extern void join_shared_gather(SimilarityJoinState *state);
 
 /*
- * True if this process uses that engine: all processes divide the probes of a single engine; each
- * of several engines is claimed by one process.
+ * True if this process uses that engine: all processes divide the probes of a
+ * single engine; each of several engines is claimed by one process.
  */
 extern bool join_shared_claims(SimilarityJoinState *state, uint32 number);
 
@@ -364,8 +378,9 @@ extern bool join_shared_claims(SimilarityJoinState *state, uint32 number);
 extern pg_atomic_uint64 *join_shared_probes(SimilarityJoinState *state);
 
 /*
- * Before the first probe of an engine: false if other processes have made all.  After the last
- * one: true if all others are done, so that this process emits the outer rows without a match.
+ * Before the first probe of an engine: false if other processes have made all.
+ * After the last one: true if all others are done, so that this process emits
+ * the outer rows without a match.
  */
 extern bool join_shared_begin_probes(SimilarityJoinState *state);
 extern bool join_shared_end_probes(SimilarityJoinState *state);

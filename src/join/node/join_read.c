@@ -2,9 +2,9 @@
  * join_read.c
  *		Reading the sides of a similarity join into the engine.
  *
- * The side with fewer expected rows is read first.  A row is kept with the columns that the
- * output or other conditions need, and with the set of its signature.  A table that is joined
- * with itself is read once.
+ * The side with fewer expected rows is read first.  A row is kept with the
+ * columns that the output or other conditions need, and with the set of its
+ * signature.  A table that is joined with itself is read once.
  */
 #include "postgres.h"
 
@@ -20,7 +20,10 @@
 #include "signature/sql/near.h"
 #include "methods/sketches/minhash.h"
 
-/* Form a row of the needed columns of the current one; valid until the next call. */
+/*
+ * Form a row of the needed columns of the current one; valid until the next
+ * call.
+ */
 static JoinRow *
 make_row(SimilarityJoinState *state, JoinSide side, TupleTableSlot *slot,
 		 int64 value, size_t *len)
@@ -49,7 +52,10 @@ make_row(SimilarityJoinState *state, JoinSide side, TupleTableSlot *slot,
 	return row;
 }
 
-/* Add the current row, without signature if the value of the comparison is null. */
+/*
+ * Add the current row, without signature if the value of the comparison is
+ * null.
+ */
 static void
 take_row(SimilarityJoinState *state, JoinSide side, TupleTableSlot *slot,
 		 const Signature *sig)
@@ -95,8 +101,8 @@ row_signature(SimilarityJoinState *state, JoinSide side)
 }
 
 /*
- * The sequential scan that has returned a child's current row, or NULL; of an Append with
- * asynchronous parts, perhaps another one.
+ * The sequential scan that has returned a child's current row, or NULL; of an
+ * Append with asynchronous parts, perhaps another one.
  */
 static ScanState *
 scan_of(PlanState *child)
@@ -123,7 +129,10 @@ scan_of(PlanState *child)
 	return NULL;
 }
 
-/* Prefetch the next row, if it is about as long; a self-join takes 8 percent longer without. */
+/*
+ * Prefetch the next row, if it is about as long; a self-join takes 8 percent
+ * longer without.
+ */
 static void
 fetch_next_row(PlanState *child)
 {
@@ -138,8 +147,8 @@ fetch_next_row(PlanState *child)
 }
 
 /*
- * Read one side to its end, into the engine or shared memory.  Signatures are ignored if the
- * threshold is null.
+ * Read one side to its end, into the engine or shared memory.  Signatures are
+ * ignored if the threshold is null.
  */
 static void
 read_side(SimilarityJoinState *state, JoinSide side, bool any_threshold)
@@ -189,8 +198,9 @@ evaluate_argument(SimilarityJoinState *state, ExprState *argument, double *value
 }
 
 /*
- * Evaluate the threshold, and the recall if there is one; false if one is null.  An invalid one
- * is an error only when two signatures are compared: see specs.c.
+ * Evaluate the threshold, and the recall if there is one; false if one is
+ * null.  An invalid one is an error only when two signatures are compared: see
+ * specs.c.
  */
 static bool
 join_arguments(SimilarityJoinState *state)
@@ -208,8 +218,8 @@ join_arguments(SimilarityJoinState *state)
 }
 
 /*
- * Prepare the engine, which has all rows of its spec; false if other processes have found all
- * pairs.
+ * Prepare the engine, which has all rows of its spec; false if other processes
+ * have found all pairs.
  */
 static bool
 build_engine(SimilarityJoinState *state)
@@ -227,8 +237,9 @@ build_engine(SimilarityJoinState *state)
 }
 
 /*
- * Read both sides, the one with fewer expected rows first.  If that has no signature, no row has
- * a match, and the second one is read only if its rows are emitted.
+ * Read both sides, the one with fewer expected rows first.  If that has no
+ * signature, no row has a match, and the second one is read only if its rows
+ * are emitted.
  */
 static void
 read_sides(SimilarityJoinState *state, bool any_threshold)

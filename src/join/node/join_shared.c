@@ -2,24 +2,28 @@
  * join_shared.c
  *		A similarity join by several processes.
  *
- * If one side is much smaller, or memory would not suffice for both, each process may read all
- * of the inner side and a part of the outer one, and join them alone; the planner decides.  Then
- * only counters are shared.
+ * If one side is much smaller, or memory would not suffice for both, each
+ * process may read all of the inner side and a part of the outer one, and join
+ * them alone; the planner decides.  Then only counters are shared.
  *
- * Otherwise each process reads a part of the sides, and adds rows and sets to shared memory.
- * The processes prepare the sets and their index together (join/engine/shared_sets.c), so that
- * all have the same sets with the same numbers, and divide the probes by a counter.
+ * Otherwise each process reads a part of the sides, and adds rows and sets to
+ * shared memory. The processes prepare the sets and their index together
+ * (join/engine/shared_sets.c), so that all have the same sets with the same
+ * numbers, and divide the probes by a counter.
  *
- * If memory is full, each process writes its sets to disk (join/engine/spill.c).  Rows with
- * signatures of several specs, and with vectors, go to files that each process reads whole, in
- * the same order: reading, the probes of a single engine or else the engines, and later work
+ * If memory is full, each process writes its sets to disk
+ * (join/engine/spill.c).  Rows with signatures of several specs, and with
+ * vectors, go to files that each process reads whole, in the same order:
+ * reading, the probes of a single engine or else the engines, and later work
  * are divided.
  *
- * No process waits for another one once rows are emitted.  A process that attaches later takes
- * part in the running phase, or finds the sets prepared, or the files complete.
+ * No process waits for another one once rows are emitted.  A process that
+ * attaches later takes part in the running phase, or finds the sets prepared,
+ * or the files complete.
  *
- * The bits of outer rows with a match are shared, so that a semi-join emits each row once.  Rows
- * without a match are emitted by the process that ends its probes last.
+ * The bits of outer rows with a match are shared, so that a semi-join emits
+ * each row once.  Rows without a match are emitted by the process that ends
+ * its probes last.
  */
 #include "postgres.h"
 
@@ -157,8 +161,8 @@ typedef struct SharedRow
 } SharedRow;
 
 /*
- * Bytes of a SharedJoin.  It follows the JoinCounts, and is followed by SharedSets, SharedAreas
- * and SharedValues.
+ * Bytes of a SharedJoin.  It follows the JoinCounts, and is followed by
+ * SharedSets, SharedAreas and SharedValues.
  */
 static size_t
 shared_bytes(int nparts)
@@ -327,8 +331,8 @@ join_shared_divide(SimilarityJoinState *state)
 }
 
 /*
- * Begin an engine for all rows: each process has them in the same order, and only probes are
- * divided.
+ * Begin an engine for all rows: each process has them in the same order, and
+ * only probes are divided.
  */
 static void
 begin_from_files(SimilarityJoinState *state)
@@ -368,8 +372,8 @@ write_row(SpillFile *file, const JoinRow *row, size_t len, const Signature *sig)
 }
 
 /*
- * A RowCallback: write a row of the engine, with a signature of its set that equals the
- * original one to a join.
+ * A RowCallback: write a row of the engine, with a signature of its set that
+ * equals the original one to a join.
  */
 static void
 return_row(void *arg, JoinSide side, const uint64 *values, uint32 n,
@@ -390,7 +394,10 @@ return_row(void *arg, JoinSide side, const uint64 *values, uint32 n,
 	pfree(sig);
 }
 
-/* Write rows to files from now on, from which each process reads all; first those in memory. */
+/*
+ * Write rows to files from now on, from which each process reads all; first
+ * those in memory.
+ */
 static void
 go_to_files(SimilarityJoinState *state)
 {
@@ -409,8 +416,8 @@ go_to_files(SimilarityJoinState *state)
 }
 
 /*
- * True if processes can share the set of a signature: if it has the spec of the first
- * signature.
+ * True if processes can share the set of a signature: if it has the spec of
+ * the first signature.
  */
 static bool
 is_sharable(SimilarityJoinState *state, const Signature *sig)
@@ -435,8 +442,9 @@ fallback(const SimilarityJoinState *state)
 }
 
 /*
- * Go to disk if memory is full, in this process or another one; a process that attaches later
- * does so before its first set.  If there are only rows without signatures, they go to files.
+ * Go to disk if memory is full, in this process or another one; a process that
+ * attaches later does so before its first set.  If there are only rows without
+ * signatures, they go to files.
  */
 static void
 leave_memory_if_full(SimilarityJoinState *state)
@@ -699,8 +707,9 @@ join_shared_leave(SimilarityJoinState *state)
 }
 
 /*
- * CustomExecMethods.ShutdownCustomScan: publish the counters of this process and, in the
- * leader, add up the counters of all, before the shared memory is freed.
+ * CustomExecMethods.ShutdownCustomScan: publish the counters of this process
+ * and, in the leader, add up the counters of all, before the shared memory is
+ * freed.
  */
 void
 join_shared_finish(CustomScanState *node)

@@ -2,16 +2,17 @@
  * specs.c
  *		Rows of a similarity join enter an engine.
  *
- * Most joins have signatures of one spec.  Signatures of different specs are never
- * near-duplicates.  The sets of all specs are in one engine: features of the second and further
- * specs are salted, so that they have none in common with others (signature_as_scoped_set()).
- * Sketches and vectors of each further spec get an engine of their own: their rows wait in a sort
- * by engine until all pairs of the previous engine have been emitted.
+ * Most joins have signatures of one spec.  Signatures of different specs are
+ * never near-duplicates.  The sets of all specs are in one engine: features of
+ * the second and further specs are salted, so that they have none in common
+ * with others (signature_as_scoped_set()). Sketches and vectors of each
+ * further spec get an engine of their own: their rows wait in a sort by engine
+ * until all pairs of the previous engine have been emitted.
  *
- * Comparing signatures without the measure, or with a threshold out of range, is an error,
- * which a nested loop raises when a pair has passed the cheaper conditions.  The engine has all
- * such rows with the same set, so that the first pair that passes these conditions raises the
- * error.
+ * Comparing signatures without the measure, or with a threshold out of range,
+ * is an error, which a nested loop raises when a pair has passed the cheaper
+ * conditions.  The engine has all such rows with the same set, so that the
+ * first pair that passes these conditions raises the error.
  */
 #include "postgres.h"
 
@@ -145,7 +146,9 @@ use_spec(SimilarityJoinState *state, JoinSpec *spec)
 	state->incomparable = spec->incomparable;
 }
 
-/* Add a row whose signature has that spec; both are NULL if it has no match. */
+/*
+ * Add a row whose signature has that spec; both are NULL if it has no match.
+ */
 static void
 add_to_engine(SimilarityJoinState *state, JoinSide side, JoinRow *row, size_t len,
 			  const JoinSpec *spec, const Signature *sig)
@@ -399,7 +402,10 @@ next_waiting(JoinSpecs *specs)
 		DatumGetInt32(slot_getattr(specs->out, WAITING_ENGINE, &isnull)) : -1;
 }
 
-/* Add the next waiting row to the engine, and let it use the spec if there is none. */
+/*
+ * Add the next waiting row to the engine, and let it use the spec if there is
+ * none.
+ */
 static void
 add_next_waiting(SimilarityJoinState *state)
 {
