@@ -2,19 +2,25 @@
 """Writes a seeded corpus of pairs of texts with planted cases of copying.
 
     planted.py [--seed N] [--pairs N] [--collections DIR] texts|cases
-    planted.py [--seed N] [--pairs N] [--collections DIR] [--others N] others
+    planted.py [--seed N] [--pairs N] [--collections DIR] [--others N] others|many
 
 A pair is a source, and another text with one to three copied parts of the source, in
 one of four manners:
 
   verbatim    unchanged; the layout differs
   random      words replaced by others of a word list, removed, inserted and
-              moved, also some sentences
+              moved in one case, also some sentences
   translated  noise as of a translation and its retranslation: each word has one
               substitute or none, function words and endings change, neighbours
               exchange places
   summary     three quarters and more of the source retold: one sentence of four
-              to seven, with a quarter of its words left out or replaced
+              to eight, with some of its words left out, replaced or moved; in
+              half of them with sentences of its own in between
+  none        nothing is copied
+
+As in real collections, both texts have template sentences, which are copied by nobody but
+are the same in many texts; and one case in sixteen is a single sentence of 60 to 150
+characters.
 
 Texts are composed of descriptions of Debian packages (English, Russian, Ukrainian) and
 verses of Persian poets, no two of which share more than by chance.  A word list is the
@@ -23,7 +29,8 @@ language's own vocabulary: a word is replaced by another of about its frequency.
 Output is in COPY text format.  Texts: pair, language, manner, a (which copies),
 b (the source).  Cases: pair, a_start, a_length, b_start, b_length, in
 characters, the first one being 1.  Others: number, language, text: English texts
-of about 5 kB that share nothing with pairs.
+of about 5 kB that share nothing with pairs.  Many: number, the numbers of ten of the
+others, and a text that has a case of each, edited or translated.
 """
 import argparse
 import lzma
@@ -33,7 +40,9 @@ import re
 import sys
 
 LANGUAGES = ("english", "russian", "ukrainian", "persian")
-MANNERS = ("verbatim", "random", "translated", "summary")
+MANNERS = ("verbatim", "random", "translated", "summary", "none")
+TEMPLATES = 24                  # sentences, of which each text has some
+SHORT_CASES = 1 / 16
 SENTENCE = re.compile(r"(?<=[.!?؟])\s+|\n+")
 UNESCAPE = {"\\n": "\n", "\\t": "\t", "\\\\": "\\", "\\r": "\r"}
 
@@ -133,7 +142,7 @@ def split_word(token):
 def obfuscate(sentences, rng, words):
     """Light to heavy, by one draw for each case."""
     grade = rng.random()
-    replaced, dropped, added = 0.08 + 0.27 * grade, 0.02 + 0.08 * grade, 0.02 + 0.08 * grade
+    replaced, dropped, added = 0.08 + 0.36 * grade, 0.02 + 0.1 * grade, 0.02 + 0.1 * grade
     reach = 1 + 7 * grade * grade
     out = []
     for sentence in sentences:
@@ -148,8 +157,7 @@ def obfuscate(sentences, rng, words):
             tokens.append(token)
             if rng.random() < added:
                 tokens.append(rng.choice(words.words[:2000]))
-        order = sorted(range(len(tokens)), key=lambda i: i + rng.uniform(0, reach))
-        out.append(" ".join(tokens[i] for i in order))
+        out.append(" ".join(moved(tokens, rng, reach)))
     if grade > 0.5 and len(out) > 3:
         at = rng.randint(0, len(out) - 2)
         out[at], out[at + 1] = out[at + 1], out[at]
@@ -169,7 +177,7 @@ def translate(sentences, rng, words):
                     continue
                 if draw < 0.45:
                     word = rng.choice(words.words[:60])
-            elif random.Random("there and back " + plain).random() < 0.22:
+            elif random.Random("there and back " + plain).random() < 0.26:
                 word = words.substitute(word, 0)
             elif len(word) > 4 and rng.random() < 0.1:
                 word = word[:-1] if rng.random() < 0.5 else word + word[-1]
@@ -186,20 +194,29 @@ def translate(sentences, rng, words):
     return [s for s in out if s]
 
 
-def summarize(sentences, rng, words):
-    step = rng.randint(4, 7)
+def moved(tokens, rng, reach):
+    """The tokens, each at most so far from its place."""
+    order = sorted(range(len(tokens)), key=lambda i: i + rng.uniform(0, reach))
+    return [tokens[i] for i in order]
+
+
+def summarize(sentences, rng, words, own):
+    step = rng.randint(4, 8)
     out = []
+    spread = rng.random() < 0.5
     for at in range(rng.randint(0, step - 2), len(sentences), step):
         tokens = []
         for token in sentences[at].split():
             draw = rng.random()
-            if draw < 0.15:
+            if draw < 0.2:
                 continue
-            if draw < 0.25:
+            if draw < 0.33:
                 before, word, behind = split_word(token)
                 token = before + words.substitute(word, 1) + behind
             tokens.append(token)
-        out.append(" ".join(tokens))
+        out.append(" ".join(moved(tokens, rng, 2)))
+        if spread and rng.random() < 0.5:
+            out.append(rng.choice(own))
     if len(out) > 2 and rng.random() < 0.3:
         out[0], out[1] = out[1], out[0]
     return [s for s in out if s]
@@ -219,8 +236,8 @@ def put_together(pieces, kinds):
 
 
 def stretches(paragraphs, rng, n):
-    """Up to n separate runs of a source's sentences, of 250 and more characters: the
-    first sentence, and the one after the last."""
+    """Up to n separate runs of a source's sentences: the first sentence, and the one after
+    the last.  A few are one sentence, the others have 250 and more characters."""
     sentences = [s for p in paragraphs for s in p]
     room = len(sentences) // n
     found = []
@@ -228,6 +245,13 @@ def stretches(paragraphs, rng, n):
         least = min(3, room)
         length = rng.randint(least, max(least, room - 2))
         first = i * room + rng.randint(0, max(0, room - length - 1))
+        if rng.random() < SHORT_CASES:
+            short = [j for j in range(i * room, (i + 1) * room)
+                     if 60 <= len(sentences[j]) <= 150]
+            if short:
+                first = rng.choice(short)
+                found.append((first, first + 1))
+                continue
         while length < room - 1 and sum(map(len, sentences[first:first + length])) < 250:
             length += 1
             first = min(first, i * room + room - 1 - length)
@@ -251,11 +275,27 @@ def sentence_places(paragraphs):
     return text, places
 
 
-def plant(manner, source, others, rng, words):
-    paragraphs = [[s for s in SENTENCE.split(p) if s.strip()] for p in source]
+def sentences_of(body):
+    return [s for s in SENTENCE.split(body) if s.strip()]
+
+
+def choose_templates(bodies, rng):
+    found = [s for body in rng.sample(bodies, min(400, len(bodies))) for s in sentences_of(body)]
+    return rng.sample([s for s in found if 50 <= len(s) <= 160] + found[:TEMPLATES], TEMPLATES)
+
+
+def plant(manner, source, others, rng, words, templates):
+    paragraphs = [sentences_of(p) for p in source]
+    for paragraph in paragraphs:
+        if rng.random() < 0.3:
+            paragraph.append(rng.choice(templates))
+    own = [s for p in others for s in sentences_of(p)]
+    others = [p + " " + rng.choice(templates) if rng.random() < 0.3 else p for p in others]
     b, places = sentence_places(paragraphs)
     sentences = [s for p in paragraphs for s in p]
-    if manner == "summary":
+    if manner == "none":
+        wanted = []
+    elif manner == "summary":
         skip = rng.randint(0, max(0, len(sentences) // 8))
         wanted = [(skip, len(sentences) - rng.randint(0, len(sentences) // 8))]
     else:
@@ -266,9 +306,10 @@ def plant(manner, source, others, rng, words):
         if manner == "verbatim":
             piece = re.sub(r" (\S+) (\S+)", lambda m: " %s\n%s" % m.groups()
                            if rng.random() < 0.1 else m.group(), " ".join(part))
+        elif manner == "summary":
+            piece = " ".join(summarize(part, rng, words, own))
         else:
-            piece = " ".join({"random": obfuscate, "translated": translate,
-                              "summary": summarize}[manner](part, rng, words))
+            piece = " ".join({"random": obfuscate, "translated": translate}[manner](part, rng, words))
         pieces.append(piece)
     # each copied piece is between others
     order = list(range(len(pieces)))
@@ -298,14 +339,35 @@ def used(collections, language, wanted, more=0):
 
 
 def others(collections, seed, wanted, number):
-    """Texts of bodies that are in no pair; each body may be in several texts."""
+    """Texts of bodies that are in no pair; no body is in two texts before each is in one."""
     rng = random.Random("%d others" % seed)
     bodies = used(collections, "english", wanted, 25000)[1]
+    deck = []
     for i in range(1, number + 1):
         text = []
         while sum(map(len, text)) < 4800:
-            text.append(rng.choice(bodies))
+            if not deck:
+                deck = rng.sample(bodies, len(bodies))
+            text.append(deck.pop())
         yield i, "english", "\n\n".join(text)
+
+
+def many(collections, seed, wanted, number):
+    """Texts that have a case of each of ten of the others."""
+    rng = random.Random("%d many" % seed)
+    bodies = used(collections, "english", wanted)[0]
+    words = WordList(bodies)
+    sources = list(others(collections, seed, wanted, number))
+    for i in range(1, 101):
+        chosen = rng.sample(sources, 10)
+        text = []
+        for _, _, body in chosen:
+            sentences = sentences_of(body)
+            first = rng.randint(0, max(0, len(sentences) - 10))
+            change = rng.choice((obfuscate, translate))
+            text.append(rng.choice(bodies))
+            text.append(" ".join(change(sentences[first:first + rng.randint(5, 10)], rng, words)))
+        yield i, sorted(n for n, _, _ in chosen), "\n\n".join(text)
 
 
 def pairs(collections, seed, wanted):
@@ -315,6 +377,7 @@ def pairs(collections, seed, wanted):
         bodies = used(collections, language, wanted)[0]
         words = WordList(bodies)
         rng.shuffle(bodies)
+        templates = choose_templates(bodies, rng)
         at = 0
 
         def some(least, most):
@@ -327,7 +390,7 @@ def pairs(collections, seed, wanted):
         for manner in MANNERS:
             for _ in range(wanted):
                 number += 1
-                a, b, cases = plant(manner, some(4, 10), some(4, 9), rng, words)
+                a, b, cases = plant(manner, some(4, 10), some(4, 9), rng, words, templates)
                 yield number, language, manner, a, b, cases
 
 
@@ -338,12 +401,16 @@ def main():
                         help="for each language and manner")
     parser.add_argument("--collections", default=os.environ.get("COLLECTIONS", "."))
     parser.add_argument("--others", type=int, default=3130)
-    parser.add_argument("what", choices=("texts", "cases", "others"))
+    parser.add_argument("what", choices=("texts", "cases", "others", "many"))
     args = parser.parse_args()
     sys.stdout.reconfigure(encoding="utf-8")
     if args.what == "others":
         for number, language, text in others(args.collections, args.seed, args.pairs, args.others):
             print(number, language, escape(text), sep="\t")
+        return
+    if args.what == "many":
+        for number, chosen, text in many(args.collections, args.seed, args.pairs, args.others):
+            print(number, "{%s}" % ",".join(map(str, chosen)), escape(text), sep="\t")
         return
     for number, language, manner, a, b, cases in pairs(args.collections, args.seed, args.pairs):
         if args.what == "texts":
