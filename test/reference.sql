@@ -160,6 +160,8 @@ SELECT nfeatures(shingles('one two three four'));
 SELECT (pair_evaluation(found, correct, 0.9)).* FROM (VALUES (true, true), (true, false), (false, true)) AS t (found, correct);
 -- passages_html highlight shared_passages
 SELECT length(passages_html('one two three', 'one two three', min_words => 2)) > 1000 AS is_page;
+-- repeated_passages without_repeated boilerplate
+SELECT id, start, length, words, first_id FROM repeated_passages('SELECT id, body FROM reference_docs', 6);
 -- sample bottom minhash
 SELECT describe(sample('one two three four', 8));
 -- sentence_pairs shingles
@@ -213,6 +215,8 @@ FROM reference_docs, reference_words WHERE id = 1;
 SELECT winnow('{5,3,8,1,9,2}'::bigint[], 3);
 -- without_boilerplate boilerplate
 SELECT without_boilerplate('The city library opens a new reading room, too', shingles, 2) FROM reference_words;
+-- without_repeated repeated_passages without_boilerplate
+SELECT without_repeated('one two three four', '{[5,14)}');
 -- word_set_agg descriptive_words
 SELECT word_set_agg(body) IS NOT NULL AS made FROM reference_docs;
 -- word_statistics lexicon_word

@@ -52,6 +52,7 @@ ready_doc_context(FunctionCallInfo fcinfo, int lexicon_at, LexiconView **view)
 	return doccxt;
 }
 
+/* Return argument `at`, the least number of documents. */
 static uint32
 least_documents(FunctionCallInfo fcinfo, int at)
 {
@@ -68,6 +69,7 @@ documents_of(const LexiconView *view, uint64 hash, uint32 least)
 	return entry == NULL || entry->df < least ? 0 : entry->df;
 }
 
+/* Find runs of shingles that all are in at least `least` documents. */
 static void
 find_stretches(Stretches *found, const LexiconView *view, uint32 least,
 			   uint32 k)
@@ -170,7 +172,7 @@ append_rest(StringInfo out, const Stretches *found)
 	appendBinaryStringInfo(out, utf8 + from, found->text.len - from);
 }
 
-/* Whether the passages cover all words of a text, which is not empty. */
+/* True if the passages cover all words of a text, which is not empty. */
 static bool
 is_boilerplate_as_a_whole(const Stretches *found, uint32 k)
 {

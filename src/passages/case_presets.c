@@ -101,7 +101,7 @@ case_preset_adapt(CasePreset *preset, uint32 n)
 
 /* Choosing */
 
-/* The number of words in a case's first or second text. */
+/* The number of words of a case in its first text. */
 static inline uint32
 a_words(const Passage *passage)
 {
@@ -109,6 +109,7 @@ a_words(const Passage *passage)
 	return passage->a_end - passage->a_start;
 }
 
+/* The number of words in its second text. */
 static inline uint32
 b_words(const Passage *passage)
 {

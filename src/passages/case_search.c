@@ -35,12 +35,14 @@ make_match(uint32 a, uint32 b)
 	return (uint64) a << 32 | b;
 }
 
+/* Return the word of the first text. */
 static inline uint32
 match_a(uint64 match)
 {
 	return match >> 32;
 }
 
+/* Return the word of the second text. */
 static inline uint32
 match_b(uint64 match)
 {
@@ -62,12 +64,14 @@ typedef struct Grid
 	uint32		nbands;
 } Grid;
 
+/* Allocate n elements, and at least one, even if they are huge. */
 static void *
 allocate(size_t n, size_t width)
 {
 	return MemoryContextAllocHuge(CurrentMemoryContext, Max(n, 1) * width);
 }
 
+/* The same, zeroed. */
 static void *
 allocate_zero(size_t n, size_t width)
 {
@@ -77,9 +81,11 @@ allocate_zero(size_t n, size_t width)
 
 /* Cells */
 
+/* Add a cell whose matches begin at `first` in grid->order. */
 static void
 add_cell(Grid *grid, uint32 column, uint32 first)
 {
+	Assert(grid->ncells == 0 || first > grid->first[grid->ncells - 1]);
 	grid->first[grid->ncells] = first;
 	grid->column[grid->ncells] = column;
 	grid->parent[grid->ncells] = grid->ncells;
@@ -106,6 +112,7 @@ add_band(Grid *grid, size_t from, size_t to)
 	pfree(by_column);
 }
 
+/* Divide n sorted matches into bands, and these into cells. */
 static void
 make_cells(Grid *grid, size_t n)
 {
@@ -132,6 +139,7 @@ make_cells(Grid *grid, size_t n)
 
 /* Linkage */
 
+/* Return the first cell of a cluster; halves the path to it. */
 static uint32
 find_root(Grid *grid, uint32 cell)
 {
@@ -143,12 +151,14 @@ find_root(Grid *grid, uint32 cell)
 	return cell;
 }
 
+/* Return the distance of two places. */
 static inline uint32
 difference(uint32 x, uint32 y)
 {
 	return x > y ? x - y : y - x;
 }
 
+/* True if a match of one cell and a match of another are linked.  The cells are close. */
 static bool
 are_linked(const Grid *grid, uint32 cell, uint32 other)
 {
@@ -169,6 +179,7 @@ are_linked(const Grid *grid, uint32 cell, uint32 other)
 	return false;
 }
 
+/* Unite the clusters of two cells if they are linked. */
 static void
 link_cells(Grid *grid, uint32 cell, uint32 other)
 {
@@ -199,6 +210,7 @@ link_bands(Grid *grid, uint32 band, uint32 later, uint32 reach)
 	}
 }
 
+/* Link all cells to those within reach, in their own band and later ones. */
 static void
 link_all(Grid *grid)
 {
@@ -322,6 +334,7 @@ count_words(const CaseText *text, uint32 nids)
 	return counts;
 }
 
+/* True if a text has a word too often for it to tell where the text comes from. */
 static inline bool
 is_frequent(const CaseText *text, const uint32 *counts, uint32 id, uint32 rarity)
 {
@@ -406,6 +419,7 @@ add_places(const SequenceIndex *index, uint32 first, uint32 id, const CaseText *
 	return n;
 }
 
+/* Match each chosen word of a with its places in b, by all pairs that it is in. */
 static void
 match_words(Matches *found, const SequenceIndex *index, const uint32 *a_pairs,
 			const CaseText *a, const CaseText *b, const CaseRules *rules)
@@ -436,6 +450,7 @@ match_words(Matches *found, const SequenceIndex *index, const uint32 *a_pairs,
 	}
 }
 
+/* Find all matches of words that are in a common pair. */
 static Matches
 find_matches(const CaseText *a, const CaseText *b, const CaseRules *rules)
 {
@@ -504,7 +519,7 @@ keep_passages(Matches *found, uint32 *cluster, const CaseRules *rules)
 	pfree(counts);
 }
 
-/* Whether both places are in their texts, and have equal words. */
+/* True if both places are in their texts, and have equal words. */
 static inline bool
 agree(const CaseText *a, const CaseText *b, int64 a_place, int64 b_place)
 {

@@ -71,7 +71,7 @@ chains_create(const PassageRules *rules, uint32 nb)
 	return chains;
 }
 
-/* Whether a run that begins at word `now` of the first text may continue a chain. */
+/* True if a run that begins at word `now` of the first text may continue a chain. */
 static inline bool
 is_open(const Chains *chains, const Chain *chain, uint32 now)
 {
@@ -104,6 +104,7 @@ close_chains(Chains *chains, uint32 now)
 	chains->n = kept;
 }
 
+/* Make room for a chain; close those that nothing continues at word `now`. */
 static void
 make_room(Chains *chains, uint32 now)
 {
@@ -129,7 +130,7 @@ words_shared(const Passage *before, const Passage *run)
 	return Max(a, b);
 }
 
-/* Whether a run may continue a chain that ends near it in the second text. */
+/* True if a run may continue a chain that ends near it in the second text. */
 static inline bool
 goes_on_from(const Chains *chains, const Passage *before, const Passage *run)
 {
@@ -246,6 +247,7 @@ compare_passages(const Passage *a, const Passage *b)
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
+/* True if a passage is within another, in both texts. */
 static inline bool
 is_within(const Passage *inner, const Passage *outer)
 {
@@ -253,7 +255,7 @@ is_within(const Passage *inner, const Passage *outer)
 		inner->b_start >= outer->b_start && inner->b_end <= outer->b_end;
 }
 
-/* Whether a passage is within an open one.  Removes open ones that end before it starts. */
+/* True if a passage is within an open one.  Removes open ones that end before it starts. */
 static bool
 is_within_open(const Passage *passages, const Passage *passage, uint32 *open, size_t *nopen)
 {
@@ -311,6 +313,7 @@ add_among_short(const SequencePair *pair, Chains *chains, const CommonRun *run,
 		chains_add(chains, found[i].a, found[i].b, found[i].length, false);
 }
 
+/* Add a run of shingles to the chains, with the short runs beside it. */
 static void
 add_run(SequencePair *pair, Chains *chains, const CommonRun *run,
 		const PassageRules *rules)
@@ -344,6 +347,7 @@ follow_shingle(SequencePair *pair, Chains *chains, uint32 a,
 	}
 }
 
+/* Chain all runs, in the order of the first text. */
 static void
 chain_runs(SequencePair *pair, Chains *chains, const CommonRun *repeated,
 		   size_t nrepeated, const PassageRules *rules)

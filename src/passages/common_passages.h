@@ -52,7 +52,7 @@ typedef struct WordSequence
 } WordSequence;
 
 /*
- * Whether runs shorter than a shingle can belong to a passage: it may have gaps, and a
+ * True if runs shorter than a shingle can belong to a passage: it may have gaps, and a
  * shingle has more than two words.
  */
 static inline bool

@@ -166,6 +166,7 @@ count_often(const SequencePair *pair, const uint32 *shingles, uint32 n,
 	}
 }
 
+/* Find the windows of n shingles that all occur often. */
 static void
 find_windows(Windows *windows, const SequencePair *pair,
 			 const uint32 *shingles, uint32 n, uint32 window)
@@ -194,6 +195,7 @@ find_windows(Windows *windows, const SequencePair *pair,
 
 /* Runs of windows */
 
+/* Add a run of windows, and note the places that it reaches. */
 static void
 add_run(RepeatedRuns *all, const CommonRun *run)
 {
@@ -283,6 +285,7 @@ cover_b(RepeatedRuns *all, const uint32 *seen)
 	}
 }
 
+/* Order runs by their place in the first text, then in the second. */
 static inline int
 compare_runs(const CommonRun *a, const CommonRun *b)
 {
@@ -357,12 +360,14 @@ typedef struct Aside
 	int			step;			/* to the next word, 1 or -1 */
 } Aside;
 
+/* Return the i-th word on that side, from 0 on. */
 static inline uint32
 aside_word(const Aside *aside, uint32 i)
 {
 	return aside->nearest[(ptrdiff_t) aside->step * i];
 }
 
+/* Go on by so many words. */
 static inline void
 advance(Aside *aside, uint32 words)
 {

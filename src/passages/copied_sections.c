@@ -128,6 +128,7 @@ typedef struct SectionSearch
 	BlockSearch blocks;
 } SectionSearch;
 
+/* True if a share of the parts was copied. */
 static bool
 is_copied(const Tally *tally, double share)
 {
@@ -135,7 +136,7 @@ is_copied(const Tally *tally, double share)
 		(double) tally->copied / tally->parts >= share;
 }
 
-/* Whether the parts left cannot change the result of is_copied(). */
+/* True if the parts left cannot change the result of is_copied(). */
 static bool
 is_certain(const Tally *tally, double share)
 {
@@ -145,9 +146,11 @@ is_certain(const Tally *tally, double share)
 	return is_copied(tally, share) || !is_copied(&best, share);
 }
 
+/* Count a part that was looked at. */
 static void
 count_part(Tally *tally, bool copied)
 {
+	Assert(tally->looked_at < tally->parts && tally->copied <= tally->looked_at);
 	tally->looked_at++;
 	if (copied)
 		tally->copied++;
@@ -162,6 +165,7 @@ count_blocks(const SectionSearch *search, const ReadText *text)
 	return text->nwords / search->block + (rest >= search->k ? 1 : 0);
 }
 
+/* Count the copied blocks of a section. */
 static Tally
 search_section(SectionSearch *search, const ReadText *text)
 {
@@ -201,6 +205,7 @@ put_tally(ReturnSetInfo *rsinfo, int section, const Tally *tally, double share)
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 
+/* Search n sections; return a row for each, and one for the document. */
 static void
 search_document(SectionSearch *search, ReturnSetInfo *rsinfo,
 				const Datum *sections, const bool *nulls, int n)

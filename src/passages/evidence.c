@@ -66,6 +66,7 @@ keep_hashes(TextBuilder *builder, const uint64 *units, size_t n)
 		read->hashes[read->nwords + i] = (uint32) units[i];
 }
 
+/* Read all words, with their places, and make shingles of them. */
 static void
 read_words(TextBuilder *builder, Reader *reader)
 {
@@ -164,7 +165,7 @@ text_from_utf8(StringInfo utf8)
 
 /* Comparing */
 
-/* Whether a is the text of more words, which comes first in a search. */
+/* True if a is the text of more words, which comes first in a search. */
 static bool
 comes_first(const ReadText *a, const ReadText *b)
 {
@@ -279,7 +280,7 @@ create_evidence(DocContext *doccxt)
 	return evidence;
 }
 
-/* Read both texts, and exchange them if b has more words; returns whether it did. */
+/* Read both texts, and exchange them if b has more words; true if it did. */
 static bool
 read_texts(Evidence *evidence, FunctionCallInfo fcinfo, DocContext *doccxt, uint32 k,
 		   bool hashes)
@@ -292,6 +293,7 @@ read_texts(Evidence *evidence, FunctionCallInfo fcinfo, DocContext *doccxt, uint
 	return true;
 }
 
+/* Return the shingles of a text that was read, to be searched. */
 static WordSequence
 words_of(const ReadText *read)
 {

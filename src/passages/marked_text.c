@@ -33,6 +33,7 @@
 
 /* HTML */
 
+/* Return what stands for a character in HTML, or NULL. */
 static const char *
 escape_of(char c)
 {
@@ -105,6 +106,7 @@ typedef struct Stretches
 
 /* Options */
 
+/* Return the number that an option says. */
 static uint32
 option_number(DefElem *option)
 {
@@ -113,7 +115,7 @@ option_number(DefElem *option)
 						  PG_INT32_MAX);
 }
 
-/* Whether an option is on; as for ts_headline(), a value that is no boolean is off. */
+/* True if an option is on; as for ts_headline(), a value that is no boolean is off. */
 static bool
 option_flag(DefElem *option)
 {
@@ -122,6 +124,7 @@ option_flag(DefElem *option)
 	return parse_bool(defGetString(option), &on) && on;
 }
 
+/* Set one option of highlight(). */
 static void
 set_option(Headline *headline, DefElem *option)
 {
@@ -152,6 +155,7 @@ set_option(Headline *headline, DefElem *option)
 						 "FragmentDelimiter.")));
 }
 
+/* Read the options of highlight(), which are written as for ts_headline(). */
 static Headline
 read_options(const text *options)
 {
@@ -234,6 +238,7 @@ append_marked(StringInfo out, const Headline *headline, const ReadText *text,
 
 /* Excerpts */
 
+/* True if a word is too short to begin or end an excerpt. */
 static bool
 is_short(const Headline *headline, const ReadText *text, uint32 word)
 {
@@ -297,6 +302,7 @@ choose(const Headline *headline, const Stretches *passages)
 	return chosen;
 }
 
+/* Append excerpts around the longest passages. */
 static void
 append_excerpts(StringInfo out, const Headline *headline,
 				const ReadText *text, const Stretches *passages)
@@ -369,66 +375,8 @@ highlight(PG_FUNCTION_ARGS)
 /* Number of colours of passages: classes c0, c1, ... */
 #define PAGE_COLOURS	8
 
-static const char page_style[] =
-":root{color-scheme:light dark;--ink:#1b1b1b;--paper:#fff;--edge:#767676;--link:#0b4fa8;"
-"--c0:#ffe08a;--c1:#bfe3ff;--c2:#c9f0c0;--c3:#ffd0c4;--c4:#e2d3ff;--c5:#b9efe6;--c6:#ffcfe6;--c7:#e4e4b0}\n"
-"@media(prefers-color-scheme:dark){:root{--ink:#f0f0f0;--paper:#161616;--edge:#8c8c8c;--link:#9cc9ff;"
-"--c0:#5a4500;--c1:#0e3f63;--c2:#1f4a17;--c3:#64281a;--c4:#43307a;--c5:#0c4a42;--c6:#641f45;--c7:#45451a}}\n"
-"*{box-sizing:border-box}\n"
-"body{margin:0;padding:0 1rem 1rem;font:1rem/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper)}\n"
-"h1{font-size:1.3rem;margin:.6rem 0 .2rem}h2{font-size:1rem;margin:.4rem 0;overflow-wrap:anywhere}p{margin:.2rem 0}\n"
-"a{color:var(--link)}:focus-visible{outline:3px solid var(--link);outline-offset:1px}\n"
-"summary{cursor:pointer;padding:.2rem 0}\n"
-"table{border-collapse:collapse;margin:.3rem 0}th,td{border:1px solid var(--edge);padding:.1rem .6rem;text-align:start}\n"
-".list{max-height:14rem;overflow:auto}\n"
-".texts{display:grid;grid-template-columns:1fr 1fr;gap:1rem}\n"
-".text{height:calc(100vh - 11rem);min-height:16rem;overflow:auto;border:1px solid var(--edge);border-radius:.3rem;"
-"padding:.6rem .8rem;white-space:pre-wrap;overflow-wrap:anywhere;unicode-bidi:plaintext;text-align:start}\n"
-"mark{color:inherit;border-radius:.15rem;padding:.05em 0}\n"
-".case{background:none;border-bottom:2px dotted var(--edge);border-radius:0}.case a::before{content:'Case ';font-weight:bold}\n"
-".c0{background:var(--c0)}.c1{background:var(--c1)}.c2{background:var(--c2)}.c3{background:var(--c3)}"
-".c4{background:var(--c4)}.c5{background:var(--c5)}.c6{background:var(--c6)}.c7{background:var(--c7)}\n"
-"mark a{display:inline-block;min-width:1.5rem;min-height:1.5rem;padding:0 .25rem;margin-inline-end:.2rem;"
-"font:.8rem/1.5rem system-ui,sans-serif;text-align:center;color:inherit;border:1px solid var(--edge);"
-"border-radius:.3rem;user-select:none;-webkit-user-select:none;unicode-bidi:isolate;text-decoration:none;scroll-margin:5rem}\n"
-"mark a:target{outline:3px solid var(--link);font-weight:bold}\n"
-".skip{position:absolute;inset-inline-start:-99rem}.skip:focus{position:static}\n"
-"@media(max-width:45rem){.texts{grid-template-columns:1fr}.text{height:45vh}}\n"
-"@media print{.text,.list{height:auto;max-height:none;overflow:visible}}\n"
-"@media(prefers-reduced-motion:no-preference){.text{scroll-behavior:auto}}\n";
-
-static const char page_script[] =
-"(function(){\n"
-"var texts=document.querySelectorAll('.text'),together=document.getElementById('together');\n"
-"if(texts.length!=2)return;\n"
-"together.closest('p').hidden=false;\n"
-"var other={a:'b',b:'a'},box={a:texts[0],b:texts[1]},moved=null,marks={a:[],b:[]};\n"
-"['a','b'].forEach(function(s){marks[s]=[].slice.call(box[s].querySelectorAll('mark a[id]'))});\n"
-"function top(e,b){return e.getBoundingClientRect().top-b.getBoundingClientRect().top}\n"
-"function follow(s){\n"
-" var from=box[s],to=box[other[s]],near=null,d,best=1e9;\n"
-" marks[s].forEach(function(m){d=Math.abs(top(m,from)-from.clientHeight/3);if(d<best){best=d;near=m}});\n"
-" if(near&&best<from.clientHeight){\n"
-"  var m=document.getElementById(near.hash.slice(1));\n"
-"  moved=to;to.scrollTop+=top(m,to)-top(near,from);\n"
-" }else{\n"
-"  moved=to;to.scrollTop=from.scrollTop/Math.max(1,from.scrollHeight-from.clientHeight)*(to.scrollHeight-to.clientHeight);\n"
-" }\n"
-"}\n"
-"var waiting=false;\n"
-"['a','b'].forEach(function(s){box[s].addEventListener('scroll',function(){\n"
-" if(moved===box[s]){moved=null;return}\n"
-" if(!together.checked||waiting)return;\n"
-" waiting=true;requestAnimationFrame(function(){waiting=false;follow(s)});\n"
-"},{passive:true})});\n"
-"document.addEventListener('keydown',function(e){\n"
-" if((e.key!='n'&&e.key!='p')||e.ctrlKey||e.metaKey||e.altKey)return;\n"
-" var s=box.b.contains(document.activeElement)?'b':'a',at=marks[s].indexOf(document.activeElement);\n"
-" if(!marks[s].length)return;\n"
-" at=e.key=='n'?Math.min(at+1,marks[s].length-1):Math.max(at-1,0);\n"
-" var m=marks[s][at];m.focus({preventScroll:true});m.scrollIntoView({block:'center'});\n"
-"});\n"
-"})();\n";
+/* page_style and page_script, by test/data/page_strings */
+#include "passages/data/page.inc"
 
 /* Page: passages_html() */
 
@@ -442,6 +390,7 @@ typedef struct Place
 	bool		is_case;
 } Place;
 
+/* Order places by where they begin; of those that begin together, the longest first. */
 static inline int
 compare_places(const Place *a, const Place *b)
 {
@@ -491,7 +440,7 @@ language_tag(uint8 language)
 	return language < lengthof(tags) ? tags[language] : NULL;
 }
 
-/* Whether most letters of a text's beginning are read from right to left. */
+/* True if most letters of a text's beginning are read from right to left. */
 static bool
 is_right_to_left(const ReadText *text)
 {
@@ -529,6 +478,7 @@ append_link(StringInfo out, const Side *side, const Place *place)
 					 place->is_case ? "Case" : "Passage", place->number, place->number);
 }
 
+/* Begin the mark of a passage or a case. */
 static void
 begin_mark(StringInfo out, const Place *place)
 {
@@ -574,6 +524,7 @@ append_up_to(StringInfo out, const Side *side, OpenPlaces *passages, OpenPlaces 
 			end = Min(end, top->span.end);
 			begin_mark(out, top);
 		}
+		Assert(end > at && end <= side->text->len);
 		append_escaped(out, side->text->utf8 + at, end - at);
 		if (top != NULL)
 			appendStringInfoString(out, "</mark>");
@@ -582,6 +533,7 @@ append_up_to(StringInfo out, const Side *side, OpenPlaces *passages, OpenPlaces 
 	return at;
 }
 
+/* Append a text with its passages and cases marked, each with its number at its start. */
 static void
 append_text(StringInfo out, const Side *side)
 {
@@ -608,6 +560,7 @@ append_text(StringInfo out, const Side *side)
 	pfree(cases.places);
 }
 
+/* Append a text with its title. */
 static void
 append_side(StringInfo out, const Side *side, const char *language)
 {
@@ -626,6 +579,7 @@ append_side(StringInfo out, const Side *side, const char *language)
 
 /* The page */
 
+/* Append how much of a text is in passages. */
 static void
 append_share(StringInfo out, const Side *side)
 {
@@ -634,6 +588,28 @@ append_share(StringInfo out, const Side *side)
 	appendStringInfoString(out, "</bdi></q>");
 }
 
+/* Append how many passages there are, and how much of the texts they are. */
+static void
+append_summary(StringInfo out, const Side *a, const Side *b, size_t ncases)
+{
+	size_t		npassages = a->n - ncases;
+
+	Assert(a->n == b->n && a->n >= ncases);
+	if (ncases > 0)
+		appendStringInfo(out, "%zu %s, ", ncases, ncases == 1 ? "case" : "cases");
+	if (npassages == 0)
+	{
+		appendStringInfo(out, "%s passage in common.", ncases > 0 ? "no" : "No");
+		return;
+	}
+	appendStringInfo(out, "%zu %s: ", npassages, npassages == 1 ? "passage" : "passages");
+	append_share(out, a);
+	appendStringInfoString(out, ", ");
+	append_share(out, b);
+	appendStringInfoString(out, ".");
+}
+
+/* Append all that precedes the lists and the texts. */
 static void
 append_head(StringInfo out, const Side *a, const Side *b, size_t ncases)
 {
@@ -647,21 +623,15 @@ append_head(StringInfo out, const Side *a, const Side *b, size_t ncases)
 	appendStringInfo(out, "</title>\n<style>\n%s</style>\n</head>\n<body>\n"
 					 "<header>\n<a class=\"skip\" href=\"#a\">To the texts</a>\n"
 					 "<h1>Shared passages</h1>\n", page_style);
-	if (ncases > 0)
-		appendStringInfo(out, "<p>%zu %s, ", ncases, ncases == 1 ? "case" : "cases");
-	else
-		appendStringInfoString(out, "<p>");
-	appendStringInfo(out, "%zu %s: ", a->n - ncases,
-					 a->n - ncases == 1 ? "passage" : "passages");
-	append_share(out, a);
-	appendStringInfoString(out, ", ");
-	append_share(out, b);
-	appendStringInfoString(out, ".</p>\n<p hidden><label><input type=\"checkbox\""
+	appendStringInfoString(out, "<p>");
+	append_summary(out, a, b, ncases);
+	appendStringInfoString(out, "</p>\n<p class=\"controls\" hidden><label><input type=\"checkbox\""
 						   " id=\"together\" checked> Scroll together</label>"
-						   " &middot; keys: n next passage, p the one before</p>\n"
+						   " &middot; keys, in a text: n next passage, p the one before</p>\n"
 						   "</header>\n<main>\n");
 }
 
+/* Count the passages that overlap a case in both texts. */
 static size_t
 count_passages_within(const Evidence *evidence, const Passage *outer)
 {
@@ -677,6 +647,7 @@ count_passages_within(const Evidence *evidence, const Passage *outer)
 	return n;
 }
 
+/* Append the table of cases. */
 static void
 append_cases(StringInfo out, const Evidence *evidence, const Evidence *cases)
 {
@@ -698,6 +669,7 @@ append_cases(StringInfo out, const Evidence *evidence, const Evidence *cases)
 	appendStringInfoString(out, "</table>\n");
 }
 
+/* Append the table of passages. */
 static void
 append_list(StringInfo out, const Evidence *evidence)
 {
@@ -721,6 +693,7 @@ append_list(StringInfo out, const Evidence *evidence)
 	appendStringInfoString(out, "</table>\n</div>\n</details>\n");
 }
 
+/* Add n passages or cases to a text, numbered from 1. */
 static void
 add_places(Side *side, const WordSpan *spans, size_t n, bool are_cases)
 {
@@ -731,6 +704,7 @@ add_places(Side *side, const WordSpan *spans, size_t n, bool are_cases)
 	};
 }
 
+/* Prepare one of the texts of the page, with room for that many passages and cases. */
 static void
 set_side(Side *side, char name, const ReadText *text, size_t room,
 		 const struct varlena *title)

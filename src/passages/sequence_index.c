@@ -16,6 +16,7 @@
 
 #define AHEAD		12			/* hashes from a prefetch to its use */
 
+/* Prefetch the slot where a hash is looked for first. */
 static inline void
 prefetch_slot(const SequenceIndex *index, uint64 hash)
 {
@@ -27,12 +28,15 @@ prefetch_slot(const SequenceIndex *index, uint64 hash)
 
 #define FREE_SLOT	PG_UINT32_MAX
 
+/* Return the slot of a hash whose first place is `first`. */
 static inline uint32
 make_slot(uint64 hash, uint32 first)
 {
+	Assert(first < INDEXED_MAX);
 	return ((uint32) (hash >> 32) & ~(INDEXED_MAX - 1)) | first;
 }
 
+/* True if a slot in use is that hash's. */
 static inline bool
 is_slot_of(const SequenceIndex *index, uint32 slot, uint64 hash)
 {
@@ -41,6 +45,7 @@ is_slot_of(const SequenceIndex *index, uint32 slot, uint64 hash)
 	return slot == make_slot(hash, first) && index->hashes[first] == hash;
 }
 
+/* Return the first place in a slot, or NOWHERE if it is free. */
 static inline uint32
 first_of(uint32 slot)
 {
@@ -59,6 +64,7 @@ slot_of(const SequenceIndex *index, uint64 hash)
 	return &index->slots[i];
 }
 
+/* Return a count that is greater by one, unless it is full. */
 static inline uint8
 one_more(uint8 count)
 {

@@ -59,7 +59,7 @@ ids_shrink(uint64 *hashes, uint32 n)
 	return repalloc_huge(hashes, Max(n, 1) * sizeof(uint32));
 }
 
-/* Whether a hash occurs more than `often` times in either sequence. */
+/* True if a hash occurs more than `often` times in either sequence. */
 static inline bool
 sequence_index_exceeds(const SequenceIndex *index, uint32 id, uint32 often)
 {

@@ -25,6 +25,7 @@
 
 #define BYTES_MAX	10			/* of a word, which has two numbers */
 
+/* Write a number by seven bits a byte, the lowest first; return the place behind it. */
 static inline uint8 *
 put_number(uint8 *at, uint32 number)
 {
@@ -34,6 +35,7 @@ put_number(uint8 *at, uint32 number)
 	return at;
 }
 
+/* Read a number that put_number() wrote; return the place behind it. */
 static inline const uint8 *
 get_number(const uint8 *at, uint32 *number)
 {
@@ -50,12 +52,14 @@ from_signed(uint32 distance)
 	return (distance << 1) ^ -(distance >> 31);
 }
 
+/* Undo from_signed(). */
 static inline uint32
 to_signed(uint32 number)
 {
 	return (number >> 1) ^ -(number & 1);
 }
 
+/* Add a mark at the next word. */
 static void
 add_mark(WordPlaces *places)
 {
@@ -134,6 +138,7 @@ typedef struct Graphemes
 	MemoryContextCallback callback;
 } Graphemes;
 
+/* Free what ICU holds; callback of a memory context. */
 static void
 graphemes_close(void *arg)
 {
@@ -146,6 +151,7 @@ graphemes_close(void *arg)
 	graphemes->text = NULL;
 }
 
+/* Make the iterator over graphemes of the text. */
 static void
 open_breaks(Graphemes *graphemes)
 {
@@ -162,7 +168,7 @@ open_breaks(Graphemes *graphemes)
 	icu_require(status, "break text into characters");
 }
 
-/* Whether a place is certainly between two graphemes. */
+/* True if a place is certainly between two graphemes. */
 static bool
 is_plain(const Graphemes *graphemes, uint32 place)
 {
@@ -172,7 +178,7 @@ is_plain(const Graphemes *graphemes, uint32 place)
 		(p[-1] < 0x80 && p[0] < 0x80 && p[-1] != '\r');
 }
 
-/* Whether a place is within a grapheme. */
+/* True if a place is within a grapheme. */
 static bool
 cuts(Graphemes *graphemes, uint32 place)
 {

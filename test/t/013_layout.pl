@@ -186,4 +186,7 @@ is(join("\n", @wide),
 is(join("\n", @long),
 	'', 'no function of more than 7 parameters');
 
+is(system("test/data/page_strings --check") >> 8,
+	0, 'the style and the script of the page of passages are in page.inc');
+
 done_testing();
