@@ -40,12 +40,13 @@ OBJS = \
 	src/gin/gin.o \
 	src/gin/gin_cost.o \
 	src/groups/added_rows.o \
+	src/groups/apart_rows.o \
 	src/groups/disk_array.o \
 	src/groups/groups.o \
 	src/groups/kept_groups.o \
 	src/groups/pair_groups.o \
+	src/groups/record_numbers.o \
 	src/groups/row_query.o \
-	src/groups/scopes.o \
 	src/groups/set_groups.o \
 	src/fill/fill.o \
 	src/guard/guard.o \

@@ -122,7 +122,7 @@ add_new(void *context, TupleTableSlot *slot)
 
 	CHECK_FOR_INTERRUPTS();
 	slot_getallattrs(slot);
-	row_sets_add(&added->rows, slot->tts_values, slot->tts_isnull);
+	row_sets_add(&added->rows, slot->tts_values[0], slot->tts_values, slot->tts_isnull);
 }
 
 /* Old rows */
@@ -215,7 +215,7 @@ add_old(void *context, TupleTableSlot *slot)
 	for (int i = 0; i < rows->nscope; i++)
 		rows->values[2 + i] = typed_value(&added->scope[i], slot, &rows->nulls[2 + i]);
 	row_ids_put(&added->olds, id, false);
-	set = row_sets_add(rows, rows->values, rows->nulls);
+	set = row_sets_add(rows, id, rows->values, rows->nulls);
 	if (added->rule == RULE_GREEDY)
 		row_sets_give(rows, set, ids_equal(added, id, rows->values[0]),
 					  old_similarity(added, slot));
@@ -265,7 +265,8 @@ find_by_index(AddedRows *added, Oid schema)
 	StringInfoData old_scope;
 	StringInfoData new_scope;
 
-	if (!added->sets || !has_equal_types(added))
+	/* an equal row that is apart from others may be in another group */
+	if (!added->sets || !has_equal_types(added) || rows->apart_query != NULL)
 		return false;
 	initStringInfo(&columns);
 	initStringInfo(&old_scope);
@@ -345,7 +346,10 @@ put_rows(AddedRows *added, ReturnSetInfo *rsinfo)
 	MemoryContextDelete(per_row);
 }
 
-/* near_duplicate_groups_add([id_type anyelement,] new_rows, old_rows, threshold, measure, rule) */
+/*
+ * near_duplicate_groups_add([id_type anyelement,] new_rows, old_rows, threshold, measure, rule,
+ * apart)
+ */
 Datum
 near_duplicate_groups_add(PG_FUNCTION_ARGS)
 {
@@ -354,10 +358,10 @@ near_duplicate_groups_add(PG_FUNCTION_ARGS)
 	Tuplestorestate *values;
 	bool		found;
 
-	if (!groups_begin(fcinfo, 5, &arguments))
+	if (!groups_begin(fcinfo, 5, true, &arguments))
 		return (Datum) 0;
 	added.rule = arguments.rule;
-	row_sets_begin(&added.rows, fcinfo, arguments.first + 2, arguments.id_type);
+	row_sets_begin(&added.rows, fcinfo, arguments.first + 2, &arguments);
 	read_new(&added, text_to_cstring(PG_GETARG_TEXT_PP(arguments.first)));
 	user_query_begin(&added.query, text_to_cstring(PG_GETARG_TEXT_PP(arguments.first + 1)),
 					 added.rows.desc, OLD_HINT);

@@ -44,6 +44,7 @@ PG_FUNCTION_INFO_V1(near_duplicate_groups);
  */
 #define SETS_SHARE	11
 #define IDS_SHARE	2
+#define APART_SHARE	2			/* of the share of sets */
 
 #define QUERY_HINT \
 	"The query's columns are the id of a row and its signature, as in SELECT id, sig FROM docs, then columns that can be hashed, if rows are to be compared within these."
@@ -66,7 +67,7 @@ begin_scope(RowSets *rows, TupleDesc desc)
 	{
 		Oid			type = TupleDescAttr(desc, i + 2)->atttypid;
 
-		if (!OidIsValid(lookup_type_cache(type, TYPECACHE_HASH_EXTENDED_PROC)->hash_extended_proc))
+		if (!type_is_hashable(type))
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_FUNCTION),
 					 errmsg("column %d of the query is of type %s, which cannot be hashed",
@@ -76,7 +77,7 @@ begin_scope(RowSets *rows, TupleDesc desc)
 		TupleDescCopyEntry(columns, i + 1, desc, i + 3);
 	}
 	TupleDescFinalize(columns);
-	scopes_begin(&rows->scopes, BlessTupleDesc(columns), rows->memory / 16);
+	record_numbers_begin(&rows->scopes, columns, rows->memory / 16);
 	if (!pg_strong_random(&rows->secret, sizeof(rows->secret)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),
@@ -88,10 +89,21 @@ static uint64
 hash_scope(RowSets *rows, const Datum *values, const bool *nulls)
 {
 	return rows->nscope == 0 ? 0 :
-		mix64(rows->secret + scope_number(&rows->scopes, values, nulls));
+		mix64(rows->secret + record_number(&rows->scopes, values, nulls, true));
 }
 
 /* Rows */
+
+/* Read which rows are apart.  Ids are equal as those of the column are. */
+static void
+begin_apart(RowSets *rows, Form_pg_attribute id)
+{
+	if (rows->apart_query != NULL)
+		apart_rows_begin(&rows->apart, rows->apart_query, rows->ids.type,
+						 id->atttypid == rows->ids.type ? id->attcollation :
+						 get_typcollation(rows->ids.type),
+						 rows->memory / 16 * APART_SHARE);
+}
 
 void
 row_sets_columns(RowSets *rows, TupleDesc desc)
@@ -101,6 +113,7 @@ row_sets_columns(RowSets *rows, TupleDesc desc)
 								   "the signature", QUERY_HINT);
 	rows->id = typed_column(desc, 1, rows->ids.type, true, "the id", ID_HINT);
 	begin_scope(rows, desc);
+	begin_apart(rows, TupleDescAttr(desc, 0));
 	rows->desc = CreateTemplateTupleDesc(desc->natts);
 	TupleDescInitEntry(rows->desc, 1, "id", rows->ids.type, -1, 0);
 	TupleDescInitEntry(rows->desc, 2, NULL, rows->signature_type, -1, 0);
@@ -119,6 +132,21 @@ row_sets_read(RowSets *rows, TupleTableSlot *slot)
 	slot_getallattrs(slot);
 	memcpy(rows->values + 2, slot->tts_values + 2, rows->nscope * sizeof(Datum));
 	memcpy(rows->nulls + 2, slot->tts_isnull + 2, rows->nscope * sizeof(bool));
+}
+
+/* Begin the SetGroups of a further SpecGroups. */
+static SetGroups *
+begin_sets(RowSets *rows, SignatureKind kind)
+{
+	/* further specs are rare, and get little memory */
+	int			share = rows->ngroups > 0 ? 1 :
+	SETS_SHARE - (rows->apart_query != NULL ? APART_SHARE : 0);
+	SetGroups  *groups = set_groups_begin(kind, rows->measure, rows->threshold,
+										  rows->memory / 16 * share);
+
+	if (rows->apart_query != NULL)
+		set_groups_keep_apart(groups, apart_rows_pair, &rows->apart);
+	return groups;
 }
 
 /* Return the number of the SpecGroups for signatures of a spec; create them if needed. */
@@ -146,9 +174,7 @@ groups_of_spec(RowSets *rows, const SignatureSpec *spec, SignatureKind kind)
 									   sizeof(SpecGroups));
 		rows->groups[i].spec = *spec;
 		rows->groups[i].kind = kind;
-		/* further specs are rare, and get little memory */
-		rows->groups[i].groups = set_groups_begin(kind, rows->measure, rows->threshold,
-												  rows->memory / 16 * (i == 0 ? SETS_SHARE : 1));
+		rows->groups[i].groups = begin_sets(rows, kind);
 		rows->ngroups++;
 	}
 	MemoryContextSwitchTo(old);
@@ -171,10 +197,11 @@ note_spec(RowSets *rows, const Signature *sig)
 		spec_warn_different(&rows->groups[0].spec, &sig->spec);
 }
 
-/* Add the set of the last row, of this signature and scope; return its number. */
+/* Add the set of the last row, of this id, signature and scope; return its number. */
 static SetNumber
-add_set(RowSets *rows, const Signature *sig, const Datum *scope, const bool *nulls)
+add_set(RowSets *rows, Datum id, const Signature *sig, const Datum *scope, const bool *nulls)
 {
+	uint32		name = rows->apart_query == NULL ? 0 : apart_rows_name(&rows->apart, id);
 	const uint64 *values;
 	uint32		n;
 
@@ -186,17 +213,17 @@ add_set(RowSets *rows, const Signature *sig, const Datum *scope, const bool *nul
 		return NO_SET;
 	Assert(rows->current < rows->ngroups && rows->ids.n > 0);
 	return (SetNumber) rows->current << 32 |
-		set_groups_add(rows->groups[rows->current].groups, values, n, rows->ids.n - 1);
+		set_groups_add(rows->groups[rows->current].groups, values, n, rows->ids.n - 1, name);
 }
 
 SetNumber
-row_sets_add(RowSets *rows, const Datum *values, const bool *nulls)
+row_sets_add(RowSets *rows, Datum id, const Datum *values, const bool *nulls)
 {
 	SetNumber	set = NO_SET;
 
 	row_ids_put(&rows->ids, values[0], nulls[0]);
 	if (!nulls[1])
-		set = add_set(rows, DatumGetSignature(values[1]), values + 2, nulls + 2);
+		set = add_set(rows, id, DatumGetSignature(values[1]), values + 2, nulls + 2);
 	disk_array_append(&rows->sets, &set, 1);
 	return set;
 }
@@ -268,7 +295,10 @@ void
 row_sets_end(RowSets *rows)
 {
 	free_rows(rows);
-	scopes_end(&rows->scopes);
+	if (rows->nscope > 0)
+		record_numbers_end(&rows->scopes);
+	if (rows->apart_query != NULL)
+		apart_rows_end(&rows->apart);
 }
 
 void
@@ -311,7 +341,8 @@ symmetric_measure(const text *name)
 }
 
 void
-row_sets_begin(RowSets *rows, FunctionCallInfo fcinfo, int first, Oid id_type)
+row_sets_begin(RowSets *rows, FunctionCallInfo fcinfo, int first,
+			   const GroupArguments *arguments)
 {
 	rows->context = CurrentMemoryContext;
 	rows->threshold = PG_GETARG_FLOAT8(first);
@@ -322,7 +353,8 @@ row_sets_begin(RowSets *rows, FunctionCallInfo fcinfo, int first, Oid id_type)
 										   CStringGetDatum("signature"),
 										   ObjectIdGetDatum(get_func_namespace(fcinfo->flinfo->fn_oid)));
 	rows->memory = get_hash_memory_limit();
-	rows->ids.type = id_type;
+	rows->ids.type = arguments->id_type;
+	rows->apart_query = arguments->apart;
 	row_sets_clear(rows);
 }
 
@@ -353,21 +385,38 @@ rule_require(const text *name)
 			 errhint("Rules are connected and greedy. After a type of ids come the query and the rule.")));
 }
 
-bool
-groups_begin(FunctionCallInfo fcinfo, int n, GroupArguments *arguments)
+/* Return the query of rows that are apart, argument `number`; NULL: there is none. */
+static const char *
+read_apart(FunctionCallInfo fcinfo, int number, GroupRule rule)
 {
-	int			first = PG_NARGS() - n;
+	if (PG_ARGISNULL(number))
+		return NULL;
+	if (rule == RULE_CONNECTED)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("rows cannot be kept apart by the rule connected"),
+				 errdetail("A third row that is near to both would put them into one group."),
+				 errhint("Use the rule greedy.")));
+	return text_to_cstring(PG_GETARG_TEXT_PP(number));
+}
+
+bool
+groups_begin(FunctionCallInfo fcinfo, int n, bool may_be_apart, GroupArguments *arguments)
+{
+	int			first = PG_NARGS() - n - may_be_apart;
+	int			end = first + n;
 
 	InitMaterializedSRF(fcinfo, 0);
 	arguments->first = first;
 	arguments->id_type = first == 0 ? INT8OID : get_fn_expr_argtype(fcinfo->flinfo, 0);
 
 	/* checked before nulls: with NULL::text first, the rule may be missing */
-	if (!PG_ARGISNULL(PG_NARGS() - 1))
-		arguments->rule = rule_require(PG_GETARG_TEXT_PP(PG_NARGS() - 1));
-	for (int i = first; i < PG_NARGS(); i++)
+	if (!PG_ARGISNULL(end - 1))
+		arguments->rule = rule_require(PG_GETARG_TEXT_PP(end - 1));
+	for (int i = first; i < end; i++)
 		if (PG_ARGISNULL(i))
 			return false;
+	arguments->apart = may_be_apart ? read_apart(fcinfo, end, arguments->rule) : NULL;
 	if (!OidIsValid(lookup_type_cache(arguments->id_type, TYPECACHE_LT_OPR)->lt_opr))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),
@@ -455,10 +504,10 @@ add_row(void *context, TupleTableSlot *slot)
 	RowSets    *rows = context;
 
 	row_sets_read(rows, slot);
-	row_sets_add(rows, rows->values, rows->nulls);
+	row_sets_add(rows, rows->values[0], rows->values, rows->nulls);
 }
 
-/* near_duplicate_groups([id_type anyelement,] query, threshold, measure, rule) */
+/* near_duplicate_groups([id_type anyelement,] query, threshold, measure, rule, apart) */
 Datum
 near_duplicate_groups(PG_FUNCTION_ARGS)
 {
@@ -466,9 +515,9 @@ near_duplicate_groups(PG_FUNCTION_ARGS)
 	UserQuery	query;
 	GroupArguments arguments = {0};
 
-	if (!groups_begin(fcinfo, 4, &arguments))
+	if (!groups_begin(fcinfo, 4, true, &arguments))
 		return (Datum) 0;
-	row_sets_begin(&rows, fcinfo, arguments.first + 1, arguments.id_type);
+	row_sets_begin(&rows, fcinfo, arguments.first + 1, &arguments);
 	user_query_begin(&query, text_to_cstring(PG_GETARG_TEXT_PP(arguments.first)), NULL, NULL);
 	row_sets_columns(&rows, query.result);
 	user_query_run(&query, add_row, &rows);

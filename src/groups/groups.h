@@ -7,9 +7,9 @@
 
 #include "fmgr.h"
 
+#include "groups/apart_rows.h"
 #include "groups/disk_array.h"
 #include "groups/row_query.h"
-#include "groups/scopes.h"
 #include "groups/set_groups.h"
 
 /* A set: number of its SpecGroups << 32 | number in these */
@@ -40,7 +40,7 @@ typedef struct RowSets
 	RowIds		ids;
 	DiskArray	sets;			/* SetNumber of each row, or NO_SET */
 	int			nscope;			/* further columns of the query */
-	Scopes		scopes;			/* their values */
+	RecordNumbers scopes;		/* their values */
 	uint64		secret;			/* with which numbers of scopes are hashed */
 	SpecGroups *groups;
 	int			ngroups;
@@ -49,24 +49,36 @@ typedef struct RowSets
 	SignatureSpec last;
 	SignatureKind kind;
 	int			current;		/* number of its SpecGroups */
+	const char *apart_query;	/* NULL: none */
+	ApartRows	apart;
 	bool		salted;			/* its features are hashed with scope and spec */
 } RowSets;
 
+/* The arguments of a function, after the null that may give the type of ids */
+typedef struct GroupArguments
+{
+	int			first;			/* number of the first one */
+	Oid			id_type;
+	GroupRule	rule;			/* the last one that is not optional */
+	const char *apart;			/* optional: a query; NULL: none */
+} GroupArguments;
+
 /*
- * Prepare zeroed memory for rows whose ids are of that type.  Threshold and measure are the
- * arguments of the function from number `first` on.
+ * Prepare zeroed memory for rows.  Threshold and measure are the arguments of the function from
+ * number `first` on.
  */
 extern void row_sets_begin(RowSets *rows, FunctionCallInfo fcinfo, int first,
-						   Oid id_type);
+						   const GroupArguments *arguments);
 extern void row_sets_end(RowSets *rows);
 
 /*
- * Prepare to read rows of these columns; read a row into values and nulls; add a row, and return
- * the number of its set, or NO_SET.
+ * Prepare to read rows of these columns, and read which rows are apart; read a row into values and
+ * nulls; add a row, which is known as `id` where rows are apart, and return the number of its
+ * set, or NO_SET.
  */
 extern void row_sets_columns(RowSets *rows, TupleDesc desc);
 extern void row_sets_read(RowSets *rows, TupleTableSlot *slot);
-extern SetNumber row_sets_add(RowSets *rows, const Datum *values, const bool *nulls);
+extern SetNumber row_sets_add(RowSets *rows, Datum id, const Datum *values, const bool *nulls);
 
 /* Return true if memory was short, so that equal sets may have different numbers. */
 extern bool row_sets_forgot(const RowSets *rows);
@@ -93,19 +105,13 @@ typedef GroupMember (*GroupOf) (void *context, uint32 row);
 extern void groups_put(FunctionCallInfo fcinfo, RowIds *ids, size_t memory,
 					   GroupOf group_of, void *context);
 
-/* The arguments of a function, after the null that may give the type of ids */
-typedef struct GroupArguments
-{
-	int			first;			/* number of the first one */
-	Oid			id_type;
-	GroupRule	rule;			/* the last one */
-} GroupArguments;
-
 /*
- * Begin the result of a function that has n arguments, besides the type of ids.  Return
- * false, with an empty result, if one of them is null.  Raises INVALID_PARAMETER_VALUE if
- * there is no such rule, UNDEFINED_FUNCTION if ids of the type have no order.
+ * Begin the result of a function that has n arguments, besides the type of ids and, if it has one,
+ * the query of rows that are apart.  Return false, with an empty result, if one of the n is
+ * null.  Raises INVALID_PARAMETER_VALUE if there is no such rule, UNDEFINED_FUNCTION if ids of the
+ * type have no order, FEATURE_NOT_SUPPORTED if rows of connected groups should be apart.
  */
-extern bool groups_begin(FunctionCallInfo fcinfo, int n, GroupArguments *arguments);
+extern bool groups_begin(FunctionCallInfo fcinfo, int n, bool may_be_apart,
+						 GroupArguments *arguments);
 
 #endif							/* NEARDUP_GROUPS_H */

@@ -192,7 +192,7 @@ near_duplicate_groups_of_pairs(PG_FUNCTION_ARGS)
 	size_t		memory = get_hash_memory_limit();
 	GroupArguments arguments;
 
-	if (!groups_begin(fcinfo, 2, &arguments))
+	if (!groups_begin(fcinfo, 2, false, &arguments))
 		return (Datum) 0;
 	pairs.rule = arguments.rule;
 	row_ids_begin(&pairs.ids, arguments.id_type, memory / 8);

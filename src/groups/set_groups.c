@@ -57,6 +57,7 @@ typedef struct SetState
 								 * component's first set */
 	uint32		row;			/* the first row with the set */
 	double		similarity;		/* to the representative; -1: unknown */
+	uint32		name;			/* for SetGroups.apart; 0: none */
 	uint8		status;
 	bool		reflexive;
 } SetState;
@@ -105,6 +106,8 @@ struct SetGroups
 	uint64		npostings;
 	DiskArray	states;			/* SetState, by number */
 	GroupRule	rule;
+	NamesApart	apart;			/* NULL: no set has a name */
+	void	   *apart_context;
 
 	/* the sets by number, in memory or in a file */
 	Arena		values;
@@ -259,17 +262,22 @@ may_know_more(const SetGroups *groups)
 }
 
 uint32
-set_groups_add(SetGroups *groups, const uint64 *values, uint32 n, uint32 row)
+set_groups_add(SetGroups *groups, const uint64 *values, uint32 n, uint32 row, uint32 name)
 {
-	SetState	state = {.link = groups->n,.row = row,.similarity = -1,.reflexive = true};
+	SetState	state = {
+		.link = groups->n,.row = row,.similarity = -1,.name = name,.reflexive = true
+	};
 	SetKey		key = set_key(groups->keys.secret, values, n);
-	KnownSet   *known = known_lookup(groups->known, key);
+	KnownSet   *known = name == 0 ? known_lookup(groups->known, key) : NULL;
 	MemoryContext old;
 
 	Assert(n > 0 && groups->context != NULL);
+	Assert(name == 0 || groups->apart != NULL);
 	if (known != NULL)
 		return known->number;
-	if (may_know_more(groups))
+	if (name != 0)
+		;						/* equal sets shall not have its number */
+	else if (may_know_more(groups))
 	{
 		bool		unused;
 
@@ -282,6 +290,14 @@ set_groups_add(SetGroups *groups, const uint64 *values, uint32 n, uint32 row)
 	disk_array_append(&groups->states, &state, 1);
 	MemoryContextSwitchTo(old);
 	return groups->n++;
+}
+
+void
+set_groups_keep_apart(SetGroups *groups, NamesApart apart, void *context)
+{
+	Assert(groups->n == 0);
+	groups->apart = apart;
+	groups->apart_context = context;
 }
 
 bool
@@ -521,7 +537,29 @@ is_reflexive(SetGroups *groups, const JoinSet *set)
 		groups->algorithm->reflexive(&groups->search, set);
 }
 
-/* Return a representative near to a set, or NULL. */
+/* True if a set must not belong to a representative, whatever their similarity. */
+static bool
+must_be_apart(SetGroups *groups, const JoinSet *set, const JoinSet *representative)
+{
+	uint32		name;
+	uint32		other;
+
+	if (groups->apart == NULL)
+		return false;
+	name = state_of(groups, set->first, false)->name;
+	other = state_of(groups, representative->first, false)->name;
+	return name != 0 && other != 0 && groups->apart(groups->apart_context, name, other);
+}
+
+/* True if a set may belong to a representative of the index. */
+static bool
+may_belong(SetGroups *groups, const JoinSet *set, const JoinSet *representative)
+{
+	return groups->algorithm->verify(&groups->search, representative, set) &&
+		!must_be_apart(groups, set, representative);
+}
+
+/* Return a representative to which a set may belong, or NULL. */
 static const JoinSet *
 near_representative(SetGroups *groups, const JoinSet *set)
 {
@@ -533,7 +571,7 @@ near_representative(SetGroups *groups, const JoinSet *set)
 		const JoinSet *candidate = &groups->members[index->candidates[i]];
 
 		CHECK_EVERY(i);
-		if (groups->algorithm->verify(&groups->search, candidate, set))
+		if (may_belong(groups, set, candidate))
 			return candidate;
 	}
 	return NULL;
@@ -552,7 +590,7 @@ choose_representatives(SetGroups *groups)
 	rewind_sets(groups);
 	while ((set = next_set(groups, STATUS_BIT(UNDECIDED) | STATUS_BIT(GIVEN))) != NULL)
 	{
-		SetState   *state = state_of(groups, set->first, true);
+		SetState   *state = state_of(groups, set->first, false);
 		const JoinSet *near = state->status == GIVEN ? NULL :
 		near_representative(groups, set);
 
@@ -560,6 +598,7 @@ choose_representatives(SetGroups *groups)
 		if (near == NULL && full)
 			continue;
 		Assert(near == NULL || near->first < set->first);
+		state = state_of(groups, set->first, true);
 		state->reflexive = is_reflexive(groups, set);
 		state->status = near != NULL ? MEMBER : REPRESENTATIVE;
 		if (near == NULL)
@@ -580,11 +619,11 @@ choose_representatives(SetGroups *groups)
 static void
 choose_nearest(SetGroups *groups, const JoinSet *set)
 {
-	SetState   *state = state_of(groups, set->first, true);
+	SetState	state = *state_of(groups, set->first, false);
 	const InvertedIndex *index = &groups->search.index;
 
-	Assert(state->status == MEMBER || state->status == OUTSIDE);
-	state->reflexive = is_reflexive(groups, set);
+	Assert(state.status == MEMBER || state.status == OUTSIDE);
+	state.reflexive = is_reflexive(groups, set);
 	probe(groups, set);
 	for (uint32 i = 0; i < index->ncandidates; i++)
 	{
@@ -592,19 +631,20 @@ choose_nearest(SetGroups *groups, const JoinSet *set)
 		double		similarity;
 
 		CHECK_EVERY(i);
-		if (!groups->algorithm->verify(&groups->search, candidate, set))
+		if (!may_belong(groups, set, candidate))
 			continue;
 		similarity = paired_similarity(groups->kind, groups->search.measure, candidate, set);
 		Assert(candidate->first != set->first);
 		/* a representative that was not added comes before all sets */
-		if (similarity < state->similarity ||
-			(similarity == state->similarity &&
-			 (state->status == OUTSIDE || candidate->first >= state->link)))
+		if (similarity < state.similarity ||
+			(similarity == state.similarity &&
+			 (state.status == OUTSIDE || candidate->first >= state.link)))
 			continue;
-		state->similarity = similarity;
-		state->status = MEMBER;
-		state->link = candidate->first;
+		state.similarity = similarity;
+		state.status = MEMBER;
+		state.link = candidate->first;
 	}
+	*state_of(groups, set->first, true) = state;
 }
 
 /* Connected, second pass */

@@ -32,9 +32,17 @@ extern void set_groups_end(SetGroups *groups);
 
 /*
  * Add the set of a row: n values, at least one.  Return its number, from 0.  An equal set has the
- * same number unless memory is short.
+ * same number unless memory is short.  A set that has a name, which is not 0, has a number of
+ * its own.
  */
-extern uint32 set_groups_add(SetGroups *groups, const uint64 *values, uint32 n, uint32 row);
+extern uint32 set_groups_add(SetGroups *groups, const uint64 *values, uint32 n, uint32 row,
+							 uint32 name);
+
+/* True if a set of that name must not belong to a representative of that other name */
+typedef bool (*NamesApart) (void *context, uint32 name, uint32 other);
+
+/* Greedy, before groups are decided: keep sets apart by their names. */
+extern void set_groups_keep_apart(SetGroups *groups, NamesApart apart, void *context);
 
 /* Return true if memory was short, so that equal sets may have different numbers. */
 extern bool set_groups_forgot(const SetGroups *groups);

@@ -417,6 +417,19 @@ SELECT * FROM near_duplicate_groups_add('SELECT id, sig, tenant FROM scoped', 'S
 DROP FUNCTION scoped_differences, scoped_batches;
 DROP TABLE scoped;
 
+-- Rows that are not the same, with equal texts, too
+CREATE TABLE alike AS SELECT id, shingles(body, 'k=1') AS sig
+FROM (VALUES (1, 'a b c d e f g h'), (2, 'a b c d e f g h'), (3, 'a b c d e f g x'), (4, 'a b c d e f g h')) v (id, body);
+SELECT id, representative, similarity FROM near_duplicate_groups('SELECT id, sig FROM alike', 0.7, apart => 'VALUES (1, 2)');
+SELECT id, representative, similarity FROM near_duplicate_groups(NULL::text, 'SELECT id::text, sig FROM alike', 0.7,
+    apart => $$VALUES ('3', '1'), ('1', '2'), ('9', '1'), ('4', '4'), ('4', NULL)$$);
+SELECT * FROM near_duplicate_groups_add('SELECT id, sig FROM alike WHERE id > 2',
+    'SELECT id, sig, id, NULL::float8 FROM alike WHERE id = 1', 0.7, apart => 'VALUES (1, 3)');
+SELECT * FROM near_duplicate_groups('SELECT id, sig FROM alike', 0.7, rule => 'connected', apart => 'VALUES (1, 3)');
+SELECT * FROM near_duplicate_groups('SELECT id, sig FROM alike', 0.7, apart => 'VALUES (1, 2, 3)');
+SELECT * FROM near_duplicate_groups('SELECT id, sig FROM alike', 0.7, apart => 'VALUES (1)');
+SELECT * FROM near_duplicate_groups(NULL::varbit, 'SELECT id::bit(4)::varbit, sig FROM alike', 0.7, apart => 'VALUES (B''1'', B''0'')');
+
 -- None, one, and the greatest number of equal rows
 SELECT * FROM near_duplicate_groups('SELECT id, sig FROM few WHERE false', 0.6);
 SELECT * FROM near_duplicate_groups('SELECT id, sig FROM few WHERE id = 3', 0.6);

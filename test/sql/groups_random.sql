@@ -1,6 +1,6 @@
 --
 -- Groups of rows that come, change and go, against an oracle that knows arrays only.  Drawn
--- are the types of ids and scopes, orders, measure, rule, memory and index.  GROUPS_ROUNDS
+-- are the types of ids and scopes, orders, measure, rule, verdicts, memory and index.  GROUPS_ROUNDS
 -- in the environment is the number of rounds, GROUPS_SEED another seed
 --
 
@@ -81,6 +81,8 @@ CREATE FUNCTION elements(seed bigint) RETURNS bigint[] LANGUAGE sql AS $$
     FROM (SELECT draw(seed, 5) * 4 + 1 AS start OFFSET 0) s
 $$;
 CREATE TABLE pairs (a int, b int, s float8);
+-- "not the same"
+CREATE TABLE verdicts (a int, b int);
 CREATE FUNCTION find_pairs(measure text, threshold float8) RETURNS void LANGUAGE sql AS $$
     DELETE FROM pairs;
     INSERT INTO pairs
@@ -91,7 +93,7 @@ CREATE FUNCTION find_pairs(measure text, threshold float8) RETURNS void LANGUAGE
                      (SELECT count(*) FROM unnest(a.elements) e WHERE e = ANY (b.elements))::float8 AS o
               FROM rows a, rows b
               WHERE a.n <> b.n AND a.class = b.class AND cardinality(a.elements) > 0 AND cardinality(b.elements) > 0) n) s
-    WHERE s >= threshold;
+    WHERE s >= threshold AND NOT EXISTS (SELECT FROM verdicts v WHERE (s.a, s.b) IN ((v.a, v.b), (v.b, v.a)));
 $$;
 
 -- Greedy groups by the definition, in the order of ranks: n, representative, similarity
@@ -145,6 +147,7 @@ DECLARE
     direction text := (ARRAY['id', 'id DESC', 'mark', 'mark DESC', 'length(data::text) DESC'])[1 + draw(seed, 5)];
     index text := (ARRAY['none', 'neardup', 'neardup', 'gin'])[1 + draw(seed, 4)];
     condition text := '';
+    apart text;
     wrong bigint := 0;
     n_wrong bigint;
     last int := CASE draw(seed, 8) WHEN 0 THEN 120 ELSE 12 END + draw(seed, 30);
@@ -170,11 +173,17 @@ BEGIN
     TRUNCATE rows;
     PERFORM put_row(n, ids, scopes, scope, seed) FROM generate_series(1, last) n;
 
+    TRUNCATE verdicts;
+    IF rule = 'greedy' AND ids.type <> 'varbit' AND draw(seed, 3) = 0 THEN
+        INSERT INTO verdicts SELECT 1 + draw(seed, last), 1 + draw(seed, last) FROM generate_series(1, draw(seed, 80));
+        apart := 'SELECT a.id, b.id FROM verdicts v JOIN data a ON a.n = a JOIN data b ON b.n = b';
+    END IF;
+
     -- groups of all rows, and of their pairs
     EXECUTE format('UPDATE rows SET rank = o.rank FROM (SELECT n, row_number() OVER (ORDER BY %s, id) AS rank FROM data) o WHERE o.n = rows.n', direction);
     PERFORM find_pairs(measure, threshold);
-    EXECUTE format('INSERT INTO groups SELECT id, representative, similarity FROM near_duplicate_groups(NULL::%s, %L, $1, $2, $3)',
-                   ids.type, format('SELECT id, sig %s FROM data ORDER BY %s', scope, direction)) USING threshold, measure, rule;
+    EXECUTE format('INSERT INTO groups SELECT id, representative, similarity FROM near_duplicate_groups(NULL::%s, %L, $1, $2, $3, $4)',
+                   ids.type, format('SELECT id, sig %s FROM data ORDER BY %s', scope, direction)) USING threshold, measure, rule, apart;
     PERFORM find_rows();
     SELECT count(*) INTO n_wrong
     FROM (SELECT f.*, 1 FROM found f EXCEPT ALL SELECT o.*, 1 FROM greedy() o WHERE rule = 'greedy') x
@@ -182,7 +191,7 @@ BEGIN
     SELECT n_wrong + count(*) INTO n_wrong
     FROM (SELECT f.* FROM found f EXCEPT ALL SELECT * FROM components()) x WHERE rule = 'connected';
     SELECT n_wrong + abs(count(*) - (SELECT count(*) FROM rows)) INTO n_wrong FROM found;
-    IF n_wrong > 0 THEN RAISE WARNING '%: % rows of groups: %', seed, n_wrong, (ids, scopes, scope, measure, rule, threshold, direction); END IF;
+    IF n_wrong > 0 THEN RAISE WARNING '%: % rows of groups: %', seed, n_wrong, (ids, scopes, scope, measure, rule, threshold, direction, apart); END IF;
     wrong := wrong + n_wrong;
     UPDATE rows SET rank = o.rank FROM (SELECT n, row_number() OVER (ORDER BY id) AS rank FROM data) o WHERE o.n = rows.n;
     TRUNCATE found;
@@ -193,7 +202,7 @@ BEGIN
     FROM (SELECT f.n, f.representative, CASE rule WHEN 'greedy' THEN f.similarity END FROM found f
           EXCEPT ALL SELECT * FROM (SELECT * FROM greedy() WHERE rule = 'greedy' UNION ALL SELECT * FROM components() WHERE rule = 'connected') o) x;
     SELECT n_wrong + abs(count(*) - (SELECT count(*) FROM rows)) INTO n_wrong FROM found;
-    IF n_wrong > 0 THEN RAISE WARNING '%: % rows of pairs: %', seed, n_wrong, (ids, scopes, scope, measure, rule, threshold, direction); END IF;
+    IF n_wrong > 0 THEN RAISE WARNING '%: % rows of pairs: %', seed, n_wrong, (ids, scopes, scope, measure, rule, threshold, direction, apart); END IF;
     wrong := wrong + n_wrong;
 
     FOR batch IN 1 .. 3 LOOP
@@ -209,10 +218,10 @@ BEGIN
         DELETE FROM rows WHERE n IN (SELECT n FROM changed);
         PERFORM put_row(n, ids, scopes, scope, seed) FROM changed WHERE draw(seed, 3) > 0 ORDER BY n;
         last := greatest(last, (SELECT max(n) FROM rows));
-        EXECUTE format('CREATE TEMP TABLE added ON COMMIT DROP AS SELECT * FROM near_duplicate_groups_add(NULL::%s, %L, %L, $1, $2, $3)', ids.type,
+        EXECUTE format('CREATE TEMP TABLE added ON COMMIT DROP AS SELECT * FROM near_duplicate_groups_add(NULL::%s, %L, %L, $1, $2, $3, $4)', ids.type,
             format('SELECT id, sig %s FROM data d WHERE NOT EXISTS (SELECT FROM groups g WHERE g.id = d.id) ORDER BY mark', scope),
             format('SELECT g.id, d.sig, g.representative, g.similarity %s FROM groups g JOIN data d USING (id) WHERE near_duplicate(d.sig, $1, %s, %L) %s',
-                   scope, threshold, measure, condition)) USING threshold, measure, rule;
+                   scope, threshold, measure, condition)) USING threshold, measure, rule, apart;
         IF rule = 'connected' THEN
             UPDATE groups SET representative = added.representative FROM added WHERE groups.representative = added.id;
         ELSE
@@ -226,7 +235,7 @@ BEGIN
         INSERT INTO component SELECT * FROM components() WHERE rule = 'connected';
         n_wrong := wrong_kept(rule);
         IF n_wrong > 0 THEN
-            RAISE WARNING '%: % rows of batch %: %', seed, n_wrong, batch, (ids, scopes, scope, condition, measure, rule, threshold, direction, index);
+            RAISE WARNING '%: % rows of batch %: %', seed, n_wrong, batch, (ids, scopes, scope, condition, measure, rule, threshold, direction, index, apart);
         END IF;
         wrong := wrong + n_wrong;
         DROP TABLE changed, again, added;
