@@ -182,12 +182,12 @@ BEGIN
         EXECUTE format('DELETE FROM %s WHERE state IN (''changed'', ''member'')', p.notes);
         EXECUTE format('DELETE FROM %s', groups);
         EXECUTE format('INSERT INTO %s SELECT g.id, g.representative, g.similarity '
-            'FROM %s.near_duplicate_groups(NULL::%s, %L, %L, %L, %L) g', groups,
+            'FROM %s.near_duplicate_groups(NULL::%s, %L, %L::pg_catalog.float8, %L, %L) g', groups,
             p.schema, p.id, 'SELECT d.* FROM ' || p."rows", a[4], a[5], a[6]);
     ELSIF taken > 0 THEN
         EXECUTE format('
             WITH added AS MATERIALIZED (SELECT a.id, a.representative, a.similarity FROM %1$s.near_duplicate_groups_add(
-                NULL::%2$s, %3$L, %4$L, %5$L, %6$L, %7$L) a),
+                NULL::%2$s, %3$L, %4$L, %5$L::pg_catalog.float8, %6$L, %7$L) a),
             done AS (DELETE FROM %11$s WHERE state IN (''changed'', ''member''))%8$s
             INSERT INTO %9$s AS g SELECT * FROM added ON CONFLICT (id) DO %10$s',
             p.schema, p.id,
@@ -243,7 +243,7 @@ BEGIN
                    EXISTS (SELECT FROM %1$s r WHERE r.id %3$s g.representative AND r.representative %3$s r.id) AS named
             FROM %1$s g FULL JOIN %2$s o ON g.id %3$s o.id) AS both_groups
         WHERE (kept %3$s made AND named) IS NOT TRUE' END,
-        groups, format('%s.near_duplicate_groups(NULL::%s, %L, %L, %L, %L)', p.schema, p.id,
+        groups, format('%s.near_duplicate_groups(NULL::%s, %L, %L::pg_catalog.float8, %L, %L)', p.schema, p.id,
             format('SELECT d.* FROM %1$s LEFT JOIN %2$s g ON g.id %3$s d.id ORDER BY NOT g.representative %3$s g.id, d.id',
                    p."rows", groups, p.same), a[4], a[5], a[6]),
         p.same, p."rows", p.schema, a[5]) INTO wrong;
