@@ -48,3 +48,12 @@ CREATE FUNCTION near_duplicate_groups_add(id_type anyelement, new_rows text, old
     AS 'MODULE_PATHNAME'
     LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10000;
 COMMENT ON FUNCTION near_duplicate_groups_add(anyelement, text, text, double precision, text, text, text) IS 'groups of new rows, and old rows that change their group; ids are of that type';
+
+CREATE FUNCTION near_duplicate_groups_sweep(query text,
+                                              thresholds double precision[] = '{0.5,0.55,0.6,0.65,0.7,0.75,0.8,0.85,0.9,0.95}',
+                                              measure text = 'jaccard', rule text = 'greedy')
+    RETURNS TABLE (threshold double precision, groups bigint, duplicates bigint, largest bigint,
+                   id text, representative text, similarity double precision)
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000 ROWS 10;
+COMMENT ON FUNCTION near_duplicate_groups_sweep(text, double precision[], text, text) IS 'figures of the groups of the rows of a query at several thresholds, by which one is chosen';

@@ -361,7 +361,8 @@ near_duplicate_groups_add(PG_FUNCTION_ARGS)
 	if (!groups_begin(fcinfo, 5, true, &arguments))
 		return (Datum) 0;
 	added.rule = arguments.rule;
-	row_sets_begin(&added.rows, fcinfo, arguments.first + 2, &arguments);
+	row_sets_begin(&added.rows, fcinfo, arguments.first + 3, &arguments);
+	row_sets_set_threshold(&added.rows, PG_GETARG_FLOAT8(arguments.first + 2));
 	read_new(&added, text_to_cstring(PG_GETARG_TEXT_PP(arguments.first)));
 	user_query_begin(&added.query, text_to_cstring(PG_GETARG_TEXT_PP(arguments.first + 1)),
 					 added.rows.desc, OLD_HINT);

@@ -341,13 +341,11 @@ symmetric_measure(const text *name)
 }
 
 void
-row_sets_begin(RowSets *rows, FunctionCallInfo fcinfo, int first,
+row_sets_begin(RowSets *rows, FunctionCallInfo fcinfo, int measure,
 			   const GroupArguments *arguments)
 {
 	rows->context = CurrentMemoryContext;
-	rows->threshold = PG_GETARG_FLOAT8(first);
-	rows->measure = symmetric_measure(PG_GETARG_TEXT_PP(first + 1));
-	threshold_require_valid(rows->threshold, rows->measure);
+	rows->measure = symmetric_measure(PG_GETARG_TEXT_PP(measure));
 	/* the type of the extension that the function belongs to */
 	rows->signature_type = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
 										   CStringGetDatum("signature"),
@@ -355,6 +353,13 @@ row_sets_begin(RowSets *rows, FunctionCallInfo fcinfo, int first,
 	rows->memory = get_hash_memory_limit();
 	rows->ids.type = arguments->id_type;
 	rows->apart_query = arguments->apart;
+}
+
+void
+row_sets_set_threshold(RowSets *rows, double threshold)
+{
+	threshold_require_valid(threshold, rows->measure);
+	rows->threshold = threshold;
 	row_sets_clear(rows);
 }
 
@@ -517,7 +522,8 @@ near_duplicate_groups(PG_FUNCTION_ARGS)
 
 	if (!groups_begin(fcinfo, 4, true, &arguments))
 		return (Datum) 0;
-	row_sets_begin(&rows, fcinfo, arguments.first + 1, &arguments);
+	row_sets_begin(&rows, fcinfo, arguments.first + 2, &arguments);
+	row_sets_set_threshold(&rows, PG_GETARG_FLOAT8(arguments.first + 1));
 	user_query_begin(&query, text_to_cstring(PG_GETARG_TEXT_PP(arguments.first)), NULL, NULL);
 	row_sets_columns(&rows, query.result);
 	user_query_run(&query, add_row, &rows);

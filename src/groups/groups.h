@@ -64,11 +64,12 @@ typedef struct GroupArguments
 } GroupArguments;
 
 /*
- * Prepare zeroed memory for rows.  Threshold and measure are the arguments of the function from
- * number `first` on.
+ * Prepare zeroed memory for rows, by the argument of that number, the measure.  Then set the
+ * threshold, and remove all rows.
  */
-extern void row_sets_begin(RowSets *rows, FunctionCallInfo fcinfo, int first,
+extern void row_sets_begin(RowSets *rows, FunctionCallInfo fcinfo, int measure,
 						   const GroupArguments *arguments);
+extern void row_sets_set_threshold(RowSets *rows, double threshold);
 extern void row_sets_end(RowSets *rows);
 
 /*

@@ -430,6 +430,35 @@ SELECT * FROM near_duplicate_groups('SELECT id, sig FROM alike', 0.7, apart => '
 SELECT * FROM near_duplicate_groups('SELECT id, sig FROM alike', 0.7, apart => 'VALUES (1)');
 SELECT * FROM near_duplicate_groups(NULL::varbit, 'SELECT id::bit(4)::varbit, sig FROM alike', 0.7, apart => 'VALUES (B''1'', B''0'')');
 
+-- A sweep over thresholds: figures of the groups at each; the pair is the least similar one
+SELECT * FROM near_duplicate_groups_sweep('SELECT id, sig FROM alike', '{0.9,0.7}');
+SELECT * FROM near_duplicate_groups_sweep('SELECT ROW(id, NULL)::clusters.noted, sig, id % 2 FROM alike;', '{0.7}', 'dice', 'connected');
+SELECT count(*), min(threshold), max(threshold) FROM near_duplicate_groups_sweep('SELECT id, sig FROM alike WHERE false');
+SELECT fill(77, 300, 40);
+CREATE FUNCTION sweep_differences(measure text, rule text, query text, memory text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    n bigint;
+BEGIN
+    PERFORM set_config('work_mem', memory, true);
+    SELECT count(*) INTO n
+    FROM near_duplicate_groups_sweep(query, '{0.3,0.5,0.8,1}', measure, rule) s,
+         LATERAL (SELECT count(*) FILTER (WHERE size > 1 AND id = representative) AS groups, count(*) FILTER (WHERE id <> representative) AS duplicates,
+                         max(size) AS largest FROM near_duplicate_groups(query, s.threshold, measure, rule)) g,
+         LATERAL (SELECT min(CASE measure WHEN 'jaccard' THEN similarity(a.sig, b.sig) ELSE cosine(a.sig, b.sig) END) AS similarity,
+                         count(*) FILTER (WHERE (c.id, c.representative) = (s.id::int, s.representative::int)) AS is_pair
+                  FROM near_duplicate_groups(query, s.threshold, measure, rule) c JOIN docs a ON a.id = c.id JOIN docs b ON b.id = c.representative
+                  WHERE c.id <> c.representative) l
+    WHERE (s.groups, s.duplicates, s.largest, s.similarity) IS DISTINCT FROM (g.groups, g.duplicates, g.largest, l.similarity)
+       OR l.is_pair <> (s.duplicates > 0)::int;
+    RETURN n + (SELECT (max(duplicates) < 100)::int FROM near_duplicate_groups_sweep(query, '{0.3}', measure, rule));
+END $$;
+SELECT m AS measure, r AS rule, sum(sweep_differences(m, r, q, memory)) AS wrong
+FROM unnest('{jaccard,cosine}'::text[]) m, unnest('{greedy,connected}'::text[]) r, unnest('{64kB,4MB}'::text[]) memory,
+     unnest('{"SELECT id, sig FROM docs ORDER BY score DESC","SELECT id, sig, score % 2 FROM docs"}'::text[]) q
+GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT * FROM near_duplicate_groups_sweep('SELECT id, sig FROM alike', '{0.7,NULL}');
+SELECT * FROM near_duplicate_groups_sweep('SELECT id, sig FROM alike', '{0.7,70}');
+
 -- None, one, and the greatest number of equal rows
 SELECT * FROM near_duplicate_groups('SELECT id, sig FROM few WHERE false', 0.6);
 SELECT * FROM near_duplicate_groups('SELECT id, sig FROM few WHERE id = 3', 0.6);
