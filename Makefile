@@ -164,6 +164,7 @@ OBJS = \
 	src/statistics/column_statistics.o \
 	src/text/analysis.o \
 	src/text/ascii.o \
+	src/text/component_use.o \
 	src/text/components.o \
 	src/text/languages.o \
 	src/text/letters.o \

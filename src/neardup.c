@@ -13,6 +13,7 @@
 #include "guard/guard.h"
 #include "index/access.h"
 #include "index/directory.h"
+#include "index/segment_cache.h"
 #include "index/segments.h"
 #include "join/node/join_node.h"
 #include "planner/conditions.h"

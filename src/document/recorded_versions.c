@@ -42,6 +42,7 @@
 #include "base/compat.h"
 #include "base/hash.h"
 #include "document/recorded_versions.h"
+#include "text/component_use.h"
 #include "text/components.h"
 
 #define RECORD_TABLE	"neardup_recorded_versions"

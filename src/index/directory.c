@@ -4,9 +4,59 @@
  */
 #include "postgres.h"
 
+#include "pgstat.h"
+#include "storage/bufmgr.h"
+
+#include "base/compat.h"
 #include "index/directory.h"
 
 #define ENTRIES_PER_PAGE	(PAGE_ROOM / sizeof(DirectoryEntry))
+
+/*
+ * One lock in COUNTED_LOCK goes through the buffer table, to count as a use.
+ */
+#define COUNTED_LOCK		16
+
+/* Cached pages */
+
+int64
+cached_find(const CachedPages *pages, uint32 number)
+{
+	const DirectoryEntry *entries = pages->entries;
+	uint32		lo = 0;
+	uint32		n = pages->n;
+
+	if (n == 0 || number < entries[0].key)
+		return -1;
+	/* the answer is in lo ... lo + n - 1 */
+	while (n > 1)
+	{
+		uint32		half = n / 2;
+
+		lo += entries[lo + half].key <= number ? half : 0;
+		n -= half;
+	}
+	return lo;
+}
+
+Buffer
+cached_lock(Relation index, BlockNumber block, Buffer *buffer)
+{
+	static uint32 locks = 0;
+
+	Assert(buffer != NULL);
+	if (BlockNumberIsValid(block) && *buffer > 0 &&
+		++locks % COUNTED_LOCK != 0 &&
+		ReadRecentBuffer(compat_file(index), MAIN_FORKNUM, block, *buffer))
+	{
+		pgstat_count_buffer_read(index);
+		pgstat_count_buffer_hit(index);
+		LockBuffer(*buffer, BUFFER_LOCK_SHARE);
+	}
+	else
+		*buffer = page_lock(index, block);
+	return *buffer;
+}
 
 /* Reading */
 

@@ -1,13 +1,28 @@
 /*
  * directory.h
- *		Directories of a segment, from the number of a row or a word, or a key,
- *		to its page; and filters, of the keys that a segment has.
+ *		Directories of a segment, from the number of a row or a word, or a key, to
+ *		its page.
  */
 #ifndef NEARDUP_DIRECTORY_H
 #define NEARDUP_DIRECTORY_H
 
-#include "base/hash.h"
-#include "index/segment_cache.h"
+#include "index/pages.h"
+
+/* The pages of one kind, in their order */
+typedef struct CachedPages
+{
+	uint32		n;				/* 0: they are not cached */
+	DirectoryEntry *entries;
+	Buffer	   *buffers;		/* recent buffer of each page, or invalid */
+} CachedPages;
+
+/* The last page that begins with no greater number; -1 if there is none. */
+extern int64 cached_find(const CachedPages *pages, uint32 number);
+
+/*
+ * Pin a block, in *buffer if it still is there, and take a share lock on it.
+ */
+extern Buffer cached_lock(Relation index, BlockNumber block, Buffer *buffer);
 
 /* Reading: a path from the root, with copies of its pages */
 typedef struct DirectoryPath
@@ -56,51 +71,5 @@ extern void directory_add(ChainWriter *chain, DirectoryLevels *levels,
 
 /* Write the entries that are left. */
 extern Directory directory_end(ChainWriter *chain, DirectoryLevels *levels);
-
-/*
- * Filters: each key sets four bits of a word.  Words are in the order of their
- * keys.
- */
-
-#define FILTER_KEYS_PER_WORD	8
-#define FILTER_WORDS_PER_PAGE	(PAGE_ROOM / sizeof(uint64))
-
-/* The word of a key. */
-static inline uint32
-filter_word(uint32 key, uint32 nwords)
-{
-	return (uint64) key * nwords >> 32;
-}
-
-/* The bits of a key. */
-static inline uint64
-filter_bits(uint32 key)
-{
-	uint64		hash = mix64(key);
-
-	return UINT64CONST(1) << (hash & 63) | UINT64CONST(1) << (hash >> 6 & 63) |
-		UINT64CONST(1) << (hash >> 12 & 63) |
-		UINT64CONST(1) << (hash >> 18 & 63);
-}
-
-/* Further bits of a key whose list is long. */
-static inline uint64
-filter_long_bits(uint32 key)
-{
-	uint64		hash = mix64(key);
-
-	return UINT64CONST(1) << (hash >> 24 & 63) |
-		UINT64CONST(1) << (hash >> 30 & 63) |
-		UINT64CONST(1) << (hash >> 36 & 63);
-}
-
-/*
- * Drop keys that the segment does not have from rising ones, until `enough`
- * are left.  If the filter is cached, keys with long lists come last then.
- * False if the segment is gone.
- */
-extern bool filter_keys(PageStore *store, const SegmentInfo *segment,
-						CachedSegment *cached, uint32 *keys, uint32 *nkeys,
-						uint32 enough);
 
 #endif							/* NEARDUP_DIRECTORY_H */

@@ -7,6 +7,7 @@
 #include "storage/bufmgr.h"
 
 #include "index/directory.h"
+#include "index/filter.h"
 
 /* Number of cached words prefetched */
 #define WORDS_AHEAD			16

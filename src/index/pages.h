@@ -29,6 +29,7 @@
 #include "utils/rel.h"
 
 #include "base/compat.h"
+#include "base/hash.h"
 #include "signature/signature.h"
 
 #define INDEX_MAGIC		0x6e647570
@@ -455,5 +456,77 @@ extern void chain_end(ChainWriter *writer);
 extern BlockNumber chain_find(PageStore *store, BlockNumber block,
 							  uint64 owner,
 							  PageKind kind, char *copy);
+
+/*
+ * Filters: each key sets four bits of a word.  Words are in the order of their
+ * keys.
+ */
+
+#define FILTER_KEYS_PER_WORD	8
+#define FILTER_WORDS_PER_PAGE	(PAGE_ROOM / sizeof(uint64))
+
+/* The word of a key. */
+static inline uint32
+filter_word(uint32 key, uint32 nwords)
+{
+	return (uint64) key * nwords >> 32;
+}
+
+/* The bits of a key. */
+static inline uint64
+filter_bits(uint32 key)
+{
+	uint64		hash = mix64(key);
+
+	return UINT64CONST(1) << (hash & 63) | UINT64CONST(1) << (hash >> 6 & 63) |
+		UINT64CONST(1) << (hash >> 12 & 63) |
+		UINT64CONST(1) << (hash >> 18 & 63);
+}
+
+/* Further bits of a key whose list is long. */
+static inline uint64
+filter_long_bits(uint32 key)
+{
+	uint64		hash = mix64(key);
+
+	return UINT64CONST(1) << (hash >> 24 & 63) |
+		UINT64CONST(1) << (hash >> 30 & 63) |
+		UINT64CONST(1) << (hash >> 36 & 63);
+}
+
+/* Pending pages */
+
+/* Number of rows on a pending page. */
+static inline int
+pending_count(Page page)
+{
+	return (((PageHeader) page)->pd_special - ((PageHeader) page)->pd_upper) /
+		sizeof(PendingHead);
+}
+
+/* The head of row i, from 0. */
+static inline const PendingHead *
+pending_head(Page page, int i)
+{
+	return (const PendingHead *) PAGE_TAIL(page) - 1 - i;
+}
+
+/*
+ * The rest of a pending row; raises INDEX_CORRUPTED if that is not on the
+ * page.
+ */
+static inline const PendingRow *
+pending_row(Relation index, Page page, const PendingHead *head)
+{
+	const PendingRow *row =
+	(const PendingRow *) ((char *) page + head->offset);
+	int			most = (int) ((PageHeader) page)->pd_lower - head->offset -
+	(int) offsetof(PendingRow, keys);
+
+	if (head->offset != MAXALIGN(head->offset) || most < 0 ||
+		row->nkeys > most / sizeof(uint32))
+		index_corrupt(index, META_BLOCK, "A pending row cannot be read.");
+	return row;
+}
 
 #endif							/* NEARDUP_PAGES_H */

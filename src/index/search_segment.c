@@ -28,6 +28,7 @@
 #include "utils/float.h"
 
 #include "index/directory.h"
+#include "index/filter.h"
 #include "index/index_search.h"
 #include "index/row.h"
 #include "methods/method.h"

@@ -14,7 +14,6 @@
 
 #include "executor/nodeHash.h"
 #include "miscadmin.h"
-#include "pgstat.h"
 #include "storage/bufmgr.h"
 #include "utils/hsearch.h"
 #include "utils/inval.h"
@@ -24,17 +23,11 @@
 #include "base/memory.h"
 #include "index/directory.h"
 #include "index/segment_cache.h"
-#include "index/segments.h"
 
 int			segment_cache_memory = 8192;
 
 /* Part of the memory that filters and sizes must leave free */
 #define RESERVE_SHARE		8
-
-/*
- * One lock in COUNTED_LOCK goes through the buffer table, to count as a use.
- */
-#define COUNTED_LOCK		16
 
 /* More rows than a pending page has */
 #define MAX_ON_PAGE			(PAGE_ROOM / PENDING_BYTES(0))
@@ -400,45 +393,4 @@ cache_pending_rows(SegmentCache *cache, Relation index, const IndexMeta *meta)
 			return false;
 	}
 	return true;
-}
-
-/* Pages */
-
-int64
-cached_find(const CachedPages *pages, uint32 number)
-{
-	const DirectoryEntry *entries = pages->entries;
-	uint32		lo = 0;
-	uint32		n = pages->n;
-
-	if (n == 0 || number < entries[0].key)
-		return -1;
-	/* the answer is in lo ... lo + n - 1 */
-	while (n > 1)
-	{
-		uint32		half = n / 2;
-
-		lo += entries[lo + half].key <= number ? half : 0;
-		n -= half;
-	}
-	return lo;
-}
-
-Buffer
-cached_lock(Relation index, BlockNumber block, Buffer *buffer)
-{
-	static uint32 locks = 0;
-
-	Assert(buffer != NULL);
-	if (BlockNumberIsValid(block) && *buffer > 0 &&
-		++locks % COUNTED_LOCK != 0 &&
-		ReadRecentBuffer(compat_file(index), MAIN_FORKNUM, block, *buffer))
-	{
-		pgstat_count_buffer_read(index);
-		pgstat_count_buffer_hit(index);
-		LockBuffer(*buffer, BUFFER_LOCK_SHARE);
-	}
-	else
-		*buffer = page_lock(index, block);
-	return *buffer;
 }

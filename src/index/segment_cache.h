@@ -9,15 +9,7 @@
 #ifndef NEARDUP_SEGMENT_CACHE_H
 #define NEARDUP_SEGMENT_CACHE_H
 
-#include "index/pages.h"
-
-/* The pages of one kind, in their order */
-typedef struct CachedPages
-{
-	uint32		n;				/* 0: they are not cached */
-	DirectoryEntry *entries;
-	Buffer	   *buffers;		/* recent buffer of each page, or invalid */
-} CachedPages;
+#include "index/directory.h"
 
 typedef struct CachedSegment
 {
@@ -77,13 +69,5 @@ extern CachedSegment *cached_segment(SegmentCache *cache, Relation index,
  */
 extern bool cache_pending_rows(SegmentCache *cache, Relation index,
 							   const IndexMeta *meta);
-
-/* The last page that begins with no greater number; -1 if there is none. */
-extern int64 cached_find(const CachedPages *pages, uint32 number);
-
-/*
- * Pin a block, in *buffer if it still is there, and take a share lock on it.
- */
-extern Buffer cached_lock(Relation index, BlockNumber block, Buffer *buffer);
 
 #endif							/* NEARDUP_SEGMENT_CACHE_H */

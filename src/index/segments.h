@@ -84,37 +84,4 @@ extern void pending_insert(Relation index, const IndexedRow *row);
  */
 extern void pending_flush(Relation index, uint64 least);
 
-/* Number of rows on a pending page. */
-static inline int
-pending_count(Page page)
-{
-	return (((PageHeader) page)->pd_special - ((PageHeader) page)->pd_upper) /
-		sizeof(PendingHead);
-}
-
-/* The head of row i, from 0. */
-static inline const PendingHead *
-pending_head(Page page, int i)
-{
-	return (const PendingHead *) PAGE_TAIL(page) - 1 - i;
-}
-
-/*
- * The rest of a pending row; raises INDEX_CORRUPTED if that is not on the
- * page.
- */
-static inline const PendingRow *
-pending_row(Relation index, Page page, const PendingHead *head)
-{
-	const PendingRow *row =
-	(const PendingRow *) ((char *) page + head->offset);
-	int			most = (int) ((PageHeader) page)->pd_lower - head->offset -
-	(int) offsetof(PendingRow, keys);
-
-	if (head->offset != MAXALIGN(head->offset) || most < 0 ||
-		row->nkeys > most / sizeof(uint32))
-		index_corrupt(index, META_BLOCK, "A pending row cannot be read.");
-	return row;
-}
-
 #endif							/* NEARDUP_SEGMENTS_H */

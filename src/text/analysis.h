@@ -83,7 +83,4 @@ extern void analysis_rehash(SignatureSpec *spec);
  */
 extern const char *analysis_reading(uint8 reading);
 
-/* Return the name of a language by its stored number, or NULL. */
-extern const char *language_name(uint8 language);
-
 #endif							/* NEARDUP_ANALYSIS_H */

@@ -15,17 +15,15 @@
 #include <unicode/uchar.h>
 #include <unicode/uversion.h>
 
+#include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "utils/memutils.h"
 
 #include "base/hash.h"
-#include "text/analysis.h"
 #include "text/components.h"
+#include "text/languages.h"
 #include "text/source.h"
 #include "text/words.h"
-
-void		(*component_first_used) (int id) = NULL;
-bool		component_used[NUM_COMPONENTS];
 
 static const char *const names[COMPONENT_STEMMER] = {
 	[COMPONENT_LETTERS] = "letters",

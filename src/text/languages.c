@@ -16,7 +16,6 @@
 #include "lib/stringinfo.h"
 #include "utils/varlena.h"
 
-#include "text/analysis.h"
 #include "text/languages.h"
 
 #define LANGUAGE_NAME(capitals, number, name) [number] = (name),

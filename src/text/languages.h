@@ -38,6 +38,9 @@ typedef enum Language
 /* Find a language by its name in lower case; return false if there is none. */
 extern bool language_by_name(const char *name, Language *language);
 
+/* Return the name of a language by its stored number, or NULL. */
+extern const char *language_name(uint8 language);
+
 /*
  * Return the names, separated by commas, of the languages that this server's
  * libstemmer can stem, or of those among them that have stop words.

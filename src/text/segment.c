@@ -13,7 +13,7 @@
 #include <unicode/utf16.h>
 #include <unicode/utf8.h>
 
-#include "text/components.h"
+#include "text/component_use.h"
 #include "text/letters.h"
 #include "text/words.h"
 

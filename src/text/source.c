@@ -22,7 +22,7 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 
-#include "text/components.h"
+#include "text/component_use.h"
 #include "text/letters.h"
 #include "text/source.h"
 

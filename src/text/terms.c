@@ -20,7 +20,7 @@
 
 #include "base/hash.h"
 #include "base/linear_probing.h"
-#include "text/components.h"
+#include "text/component_use.h"
 #include "text/languages.h"
 #include "text/letters.h"
 #include "text/terms.h"

@@ -27,7 +27,7 @@
 #include "base/compat.h"
 #include "base/hash.h"
 #include "text/ascii.h"
-#include "text/components.h"
+#include "text/component_use.h"
 #include "text/words.h"
 
 #define HYPHEN			0x2010
