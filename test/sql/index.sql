@@ -478,3 +478,19 @@ RESET enable_bitmapscan;
 RESET client_min_messages;
 DROP FUNCTION tenant_rows;
 DROP TABLE tenants;
+
+-- The example of src/index/README.md
+CREATE FUNCTION words_from(first int, last int) RETURNS signature LANGUAGE sql IMMUTABLE AS $$SELECT signature_from(array(SELECT i::bigint FROM generate_series(first, last) i))$$;
+CREATE TABLE example AS SELECT * FROM (VALUES (1, 'the set itself', words_from(1, 60)), (2, 'six words changed', words_from(7, 66)),
+    (3, 'seven words changed', words_from(8, 67)), (4, 'its first 45 words', words_from(1, 45)), (5, 'seven words in common', words_from(54, 113)), (6, 'other words', words_from(61, 120))) e (n, row_name, sig);
+CREATE INDEX example_sig ON example USING neardup (sig);
+SET enable_seqscan = off;
+SELECT row_name, cardinality(sig::bigint[]) AS size, intersection_size(sig, asked) AS common, round(similarity(sig, asked)::numeric, 3) AS similarity,
+       row_name IN (SELECT row_name FROM example WHERE near_duplicate(sig, words_from(1, 60), 0.8)) AS found,
+       cardinality(array(SELECT unnest(candidate_keys(asked, 0.8)) INTERSECT SELECT unnest(candidate_keys(sig, 0.01)))) AS keys
+FROM example, words_from(1, 60) asked ORDER BY n;
+RESET enable_seqscan;
+SELECT cardinality(candidate_keys(words_from(1, 60), 0.8)) AS keys, min(size) AS least, max(size) AS most
+FROM generate_series(1, 90) size WHERE least(size, 60) >= 0.8 * greatest(size, 60);
+DROP TABLE example;
+DROP FUNCTION words_from;
