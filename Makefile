@@ -224,6 +224,7 @@ DOCS = \
 	doc/coming_from.md \
 	doc/distributed.md \
 	doc/drivers.md \
+	doc/elsewhere.md \
 	doc/guard.md \
 	doc/index.md \
 	doc/join.md \

@@ -28,6 +28,7 @@ $node->start;
 my %prepare = (
 	'README.md' => '',
 	'doc/analysis.md' => '',
+	'doc/elsewhere.md' => '',
 	'doc/groups.md' => '',
 	'doc/guard.md' => '',
 	'doc/join.md' =>

@@ -1,0 +1,16 @@
+#!/bin/bash
+# Portions Copyright (c) 2026, the neardup developers
+set -euo pipefail
+work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+python3 -m venv "$work/tools"; "$work/tools/bin/pip" install -q uv
+uv=$work/tools/bin/uv; export UV_CACHE_DIR=$work/cache
+with() { rm -rf "$work/v"; "$uv" venv -q "$work/v"; "$uv" pip install -q -p "$work/v" "$@"; }
+
+# bibtexparser 2 leaves an entry with a repeated field out of the entries.
+cat >"$work/t.py" <<'P'
+import bibtexparser
+library = bibtexparser.parse_string('@article{a, title={A}, note={1}, note={2}}\n@article{b, title={B}}\n')
+print(len(library.entries), type(library.failed_blocks[0]).__name__)
+P
+with bibtexparser==2.0.0b8; read=$("$work/v/bin/python" "$work/t.py"); echo "$read"
+[[ $read == "1 DuplicateFieldKeyBlock" ]]
