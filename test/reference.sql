@@ -113,6 +113,10 @@ SELECT near_duplicate_groups_check('reference_groups');
 -- near_duplicate_groups_create near_duplicate_groups_refresh near_duplicate_groups_drop
 SELECT * FROM reference_groups ORDER BY id;
 -- near_duplicate_groups_note near_duplicate_groups_create
+-- near_duplicate_groups_merge near_duplicate_groups_merge_script near_duplicate_groups_create
+-- near_duplicate_groups_merge_script near_duplicate_groups_merge
+SELECT count(*) > 0 AS statements FROM near_duplicate_groups_merge_script('reference_groups');
+-- neardup_backfill neardup_outdated
 -- near_duplicate_groups_refresh near_duplicate_groups_create near_duplicate_groups_check
 UPDATE reference_docs SET body = 'Trams run again.' WHERE id = 2;
 CALL near_duplicate_groups_refresh('reference_groups');

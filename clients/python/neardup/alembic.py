@@ -98,6 +98,7 @@ def _render(function: str, operation: _GuardOp) -> str:
         "tag": guard.tag,
         "name": guard.name,
         "deferred": guard.deferred,
+        "condition": guard.condition,
         "schema": operation.schema,
     }
     parts += [f"{name}={value!r}" for name, value in given.items() if value]

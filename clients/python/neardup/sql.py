@@ -115,7 +115,8 @@ class Guard:
 
     mode is reject, skip, tag (needs the column to tag), warn, or exclude (an exclusion
     constraint by an index of access method neardup).  Rows are compared that are equal in
-    the columns of scope.  column may be an index, see neardup's doc/guard.md.
+    the columns of scope, and for which the condition is true, in SQL of the rows new and old:
+    "new.author = old.author".  column may be an index, see neardup's doc/guard.md.
     """
 
     column: str
@@ -125,6 +126,7 @@ class Guard:
     tag: str | None = None
     name: str = "no_near_duplicates"
     deferred: bool = False
+    condition: str | None = None
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
@@ -133,6 +135,8 @@ class Guard:
             raise ValueError("mode tag needs the column to tag, and no other mode has one")
         if self.mode == "exclude" and self.scope:
             raise ValueError("an exclusion constraint has no scope; use mode reject")
+        if self.mode == "exclude" and self.condition is not None:
+            raise ValueError("an exclusion constraint has no condition; use mode reject")
         if self.deferred and self.mode not in ("reject", "exclude"):
             raise ValueError("only modes reject and exclude can be deferred")
 
@@ -142,6 +146,7 @@ class Guard:
         found = [self.column, repr(float(self.threshold))]
         found += [self.mode] if self.mode != "reject" else []
         found += [self.tag] if self.tag is not None else []
+        found += ["if", self.condition] if self.condition is not None else []
         return found + (["within", *self.scope] if self.scope else [])
 
     def create(self, table: str) -> str:
@@ -167,6 +172,38 @@ class Guard:
         if self.mode == "exclude":
             return f"ALTER TABLE {table} DROP CONSTRAINT {quoted(self.name)}"
         return f"DROP TRIGGER {quoted(self.name)} ON {table}"
+
+
+@dataclass(frozen=True)
+class KeptGroups:
+    """A table of groups that follows a table, by near_duplicate_groups_create()."""
+
+    name: str
+    key: str = "id"
+    column: str = "sig"
+    threshold: float = 0.8
+    measure: str = "jaccard"
+    rule: str = "greedy"
+    scope: tuple[str, ...] = ()
+    refresh: str = "deferred"
+
+    def create(self, table: str) -> str:
+        """Write the statement that makes it; table is quoted."""
+        scope = f"{literal(self.scope)}::name[]" if self.scope else "'{}'"
+        return (
+            f"SELECT near_duplicate_groups_create({literal(self.name)}, {literal(table)},"
+            f" {literal(self.key)}, {literal(self.column)}, {float(self.threshold)!r},"
+            f" measure => {literal(self.measure)}, rule => {literal(self.rule)},"
+            f" within => {scope}, refresh => {literal(self.refresh)})"
+        )
+
+    def drop(self) -> str:
+        """Write the statement that drops it."""
+        return f"SELECT near_duplicate_groups_drop({literal(self.name)})"
+
+    def refresh_now(self) -> str:
+        """Write the statement that groups the rows that changed."""
+        return f"CALL near_duplicate_groups_refresh({literal(self.name)})"
 
 
 EXCLUSION = re.compile(
@@ -196,12 +233,16 @@ def _read_guard(row: Any) -> Guard | None:
     if "within" in rest:
         at = rest.index("within")
         scope, rest = tuple(rest[at + 1 :]), rest[:at]
+    condition = None
+    if "if" in rest:
+        at = rest.index("if")
+        condition, rest = rest[at + 1], rest[:at]
     mode = rest[0] if rest else "reject"
     tag = rest[1] if len(rest) > 1 else None
     is_before, events = bool(kind & BEFORE), kind & (4 | 8 | 16)
     if is_before == (mode == "reject") or events != INSERT_OR_UPDATE:
         return None
-    return Guard(column, float(threshold), mode, scope, tag, name, deferred)
+    return Guard(column, float(threshold), mode, scope, tag, name, deferred, condition)
 
 
 # Texts that are compared in tables of their own, which a rollback removes

@@ -5,6 +5,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from sqlalchemy import (
+    DDL,
     BigInteger,
     Boolean,
     Column,
@@ -12,12 +13,15 @@ from sqlalchemy import (
     Engine,
     Float,
     Function,
+    MetaData,
     Table,
     bindparam,
     event,
     exc,
     literal_column,
+    text,
 )
+from sqlalchemy.dialects import postgresql
 from sqlalchemy.dialects.postgresql.base import ischema_names
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import MappedColumn, mapped_column
@@ -165,6 +169,7 @@ class Guard(SchemaItem):
         tag: "str | Column[Any] | None" = None,
         name: str = "no_near_duplicates",
         deferred: bool = False,
+        condition: str | None = None,
     ) -> None:
         self.guard = sql.Guard(
             _name(column),
@@ -174,12 +179,48 @@ class Guard(SchemaItem):
             None if tag is None else _name(tag),
             name,
             deferred,
+            condition,
         )
 
     def _set_parent(self, parent: Any, **_kw: Any) -> None:
         GUARDS.setdefault(parent, []).append(self.guard)
         created = CreateGuard(self.guard, parent).execute_if(dialect="postgresql")
         event.listen(parent, "after_create", created)
+
+
+def kept_groups(source: Any, name: str, threshold: float = 0.8, **options: Any) -> Table:
+    """A table of groups that follows a table, made and dropped with it, and only read.
+
+    ``source`` is a mapped class or a table with one key.  The table has the columns id,
+    representative and similarity, and metadata of its own, so that it can be the
+    ``__table__`` of a class.  Options are column, measure, rule, scope, refresh.
+    """
+    table: Table = getattr(source, "__table__", source)
+    (key,) = table.primary_key.columns
+    if "scope" in options:
+        options["scope"] = tuple(_name(c) for c in options["scope"])
+    groups = sql.KeptGroups(name, str(key.name), threshold=threshold, **options)
+    preparer: Any = postgresql.dialect()  # type: ignore[no-untyped-call]
+    quoted = preparer.identifier_preparer.format_table(table).replace("%%", "%")
+    create, drop = groups.create(quoted), groups.drop()
+    for when, statement in (("after_create", create), ("before_drop", drop)):
+        ddl: Any = DDL(statement.replace("%", "%%"))  # type: ignore[no-untyped-call]
+        ddl = ddl.execute_if(dialect="postgresql")
+        event.listen(table, when, ddl)
+    return Table(
+        name,
+        MetaData(),
+        Column("id", key.type, primary_key=True),
+        Column("representative", key.type, nullable=False),
+        Column("similarity", Float()),
+        info={"neardup": groups},
+    )
+
+
+def refresh_groups(connection: Any, groups: Any) -> None:
+    """Group the rows that changed: of a table or class of kept_groups()."""
+    kept = getattr(groups, "__table__", groups).info["neardup"]
+    connection.execute(text(kept.refresh_now()))
 
 
 def _name(column: "str | Column[Any]") -> str:
@@ -199,13 +240,18 @@ class DropGuard(CreateGuard):
 
 @compiles(CreateGuard)
 def _create(element: CreateGuard, compiler: Any, **_kw: Any) -> str:
-    table = compiler.preparer.format_table(element.table)
-    return str(compiler.sql_compiler.post_process_text(element.guard.create(table)))
+    return _written(element.guard.create("\0"), element.table, compiler)
 
 
 @compiles(DropGuard)
 def _drop(element: DropGuard, compiler: Any, **_kw: Any) -> str:
-    return element.guard.drop(compiler.preparer.format_table(element.table))
+    return _written(element.guard.drop("\0"), element.table, compiler)
+
+
+def _written(statement: str, table: Table, compiler: Any) -> str:
+    """Write a statement for the driver, which wants percent signs twice, as the table has them."""
+    processed = str(compiler.sql_compiler.post_process_text(statement))
+    return processed.replace("\0", compiler.preparer.format_table(table))
 
 
 class NearDuplicateError(neardup.NearDuplicateError, exc.IntegrityError):

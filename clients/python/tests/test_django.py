@@ -9,6 +9,7 @@ import types
 import django
 import pytest
 from conftest import TEXTS
+from django.apps import apps
 from django.conf import settings
 
 settings.configure(
@@ -27,12 +28,14 @@ from django.core import serializers
 from django.core.exceptions import ValidationError
 from django.core.management import call_command
 from django.db import IntegrityError, connection, models, transaction
+from django.db.migrations.state import ProjectState
 from django.db.models import F
 
 import neardup
 from neardup.django import (
     Containment,
     Distance,
+    KeptGroups,
     NeardupExtension,
     NeardupIndex,
     NearDuplicateConstraint,
@@ -44,6 +47,7 @@ from neardup.django import (
     TagField,
     TagForeignKey,
 )
+from neardup.django.kept import KeptGroup
 
 
 class Doc(models.Model):
@@ -290,3 +294,36 @@ def test_dumps_leave_signatures_out():
     for row in serializers.deserialize("json", dump):
         row.save()
     assert Doc.objects.get(sig__near=TEXTS[2]).sig.spec == "shingles[english stop k=2]"
+
+
+def test_kept_groups_and_a_condition():
+    class DocGroup(KeptGroup):
+        class Meta:
+            app_label = "shop"
+            managed = False
+            db_table = "doc_groups"
+
+    operation = KeptGroups("Doc", "doc_groups", 0.7, scope=["tenant"])
+    state = ProjectState.from_apps(apps)
+    with connection.schema_editor() as editor:
+        operation.database_forwards("shop", editor, state, state)
+    try:
+        first = Doc.objects.order_by("id")[0]
+        other = Doc.objects.create(tenant=2, body=TEXTS[0])
+        near = "CALL near_duplicate_groups_refresh('doc_groups')"
+        with connection.cursor() as cursor:
+            cursor.execute(near)
+        assert DocGroup.objects.get(pk=first.pk).representative == first.pk
+        assert DocGroup.objects.get(pk=other.pk).representative == other.pk
+        with pytest.raises(TypeError, match="written by the database"):
+            DocGroup(pk=1, representative=1).save()
+        assert "KeptGroups" in operation.deconstruct()[0]
+    finally:
+        with connection.schema_editor() as editor:
+            operation.database_backwards("shop", editor, state, state)
+    assert "doc_groups" not in connection.introspection.table_names()
+    constraint = NearDuplicateConstraint(field="sig", name="c", condition="new.tenant <> old.tenant")
+    assert constraint.deconstruct()[2]["condition"] == "new.tenant <> old.tenant"
+    with connection.schema_editor() as editor:
+        editor.add_constraint(Tagged, NearDuplicateConstraint(field="sig", name="c", condition="new.id > 5 * old.id"))
+        editor.remove_constraint(Tagged, NearDuplicateConstraint(field="sig", name="c"))

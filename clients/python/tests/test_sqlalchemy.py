@@ -16,6 +16,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, Session, aliased, mapped_col
 
 import neardup
 import neardup.alembic
+from neardup import sql
 from neardup.sqlalchemy import (
     Guard,
     NearDuplicateError,
@@ -295,3 +296,49 @@ def test_without_include_object_the_extension_s_table_is_dropped(engine):
 def test_alembic_is_not_needed_for_sqlalchemy():
     code = "import neardup.sqlalchemy, sys; sys.exit('alembic' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_condition_and_kept_groups(engine):
+    """A guard's condition, and groups that follow a table, read as a class."""
+    from neardup.sqlalchemy import kept_groups, refresh_groups
+
+    class Base(DeclarativeBase):
+        pass
+
+    class Alert(Base):
+        __tablename__ = "alerts 100%"
+        __mapper_args__ = {"eager_defaults": False}
+        __table_args__ = (
+            Index("alerts_sig", "sig", postgresql_using="neardup"),
+            Guard("sig", 0.8, condition="new.author = old.author AND new.author <> 'o''neil 5%'"),
+        )
+        id: Mapped[int] = mapped_column(primary_key=True)
+        author: Mapped[str]
+        body: Mapped[str]
+        sig: Mapped[neardup.Signature | None] = signature_column("body")
+
+    class AlertGroup(Base):
+        __table__ = kept_groups(Alert, "alert_groups", 0.7, scope=["author"], rule="connected")
+
+    Base.metadata.create_all(engine)
+    raise_near_duplicates(engine)
+    with Session(engine) as session:
+        session.add_all([Alert(id=n, author=a, body=TEXTS[0]) for n, a in enumerate(["x", "y", "o'neil 5%", "o'neil 5%"])])
+        session.commit()
+        session.add(Alert(id=9, author="x", body=TEXTS[2]))
+        with pytest.raises(NearDuplicateError):
+            session.commit()
+        session.rollback()
+        refresh_groups(session, AlertGroup)
+        rows = session.execute(select(AlertGroup.id, AlertGroup.representative).order_by(AlertGroup.id)).all()
+        assert rows == [(0, 0), (1, 1), (2, 2), (3, 2)]
+        query = select(Alert.id).join(AlertGroup, AlertGroup.id == Alert.id).where(AlertGroup.representative == 2)
+        assert sorted(session.scalars(query)) == [2, 3]
+    with engine.connect() as connection:
+        guards = sql.read_guards(connection.execute(text(sql.TABLE_GUARDS.format(table=":t")), {"t": '"alerts 100%"'}))
+    assert guards == [sql.Guard("sig", 0.8, condition="new.author = old.author AND new.author <> 'o''neil 5%'")]
+    Base.metadata.drop_all(engine)
+    Base.metadata.create_all(engine)
+    Base.metadata.drop_all(engine)
+    with pytest.raises(ValueError, match="has no condition"):
+        Guard("sig", mode="exclude", condition="true")

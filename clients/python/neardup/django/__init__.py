@@ -7,6 +7,7 @@ from django.contrib.postgres.operations import CreateExtension
 from django.core.exceptions import ValidationError
 from django.db import DEFAULT_DB_ALIAS, IntegrityError, models
 from django.db.backends.ddl_references import Statement, Table
+from django.db.migrations.operations.base import Operation
 from django.db.models import BaseConstraint, F, Func, GeneratedField, Lookup, Value
 
 import neardup
@@ -222,6 +223,45 @@ class Distance(_Measure):
     arg_joiner = " <-> "
 
 
+class KeptGroups(Operation):
+    """The migration operation that keeps the groups of a model's rows in a table.
+
+    ``KeptGroups("Page", "page_groups", 0.8)``; read them by a model without migrations, whose
+    fields are those of ``neardup.django.kept.KeptGroup``.
+    """
+
+    reversible = True
+
+    def __init__(self, model: str, name: str, threshold: float = 0.8, **options: Any) -> None:
+        self.model, self.name, self.threshold, self.options = model, name, threshold, options
+
+    def deconstruct(self) -> tuple[str, list[Any], dict[str, Any]]:
+        return type(self).__name__, [self.model, self.name, self.threshold], self.options
+
+    def state_forwards(self, app_label: str, state: Any) -> None:
+        """Nothing that models know changes."""
+
+    def _groups(self, model: Any) -> sql.KeptGroups:
+        options = {"column": "sig", **self.options}
+        column = model._meta.get_field(options.pop("column")).column
+        scope = tuple(model._meta.get_field(n).column for n in options.pop("scope", ()))
+        key = model._meta.pk.column
+        names = {"key": key, "column": column, "scope": scope}
+        return sql.KeptGroups(self.name, threshold=self.threshold, **names, **options)
+
+    def database_forwards(self, app_label: str, editor: Any, _old: Any, state: Any) -> None:
+        model = state.apps.get_model(app_label, self.model)
+        table = editor.quote_name(model._meta.db_table)
+        editor.execute(self._groups(model).create(table).replace("%", "%%"), ())
+
+    def database_backwards(self, app_label: str, editor: Any, old: Any, state: Any) -> None:
+        model = old.apps.get_model(app_label, self.model)
+        editor.execute(self._groups(model).drop(), ())
+
+    def describe(self) -> str:
+        return f"Keep groups of {self.model} in {self.name}"
+
+
 class NeardupIndex(PostgresIndex):
     """An index of access method neardup: ``NeardupIndex(fields=["sig"], name="docs_sig")``."""
 
@@ -260,10 +300,12 @@ class NearDuplicateConstraint(BaseConstraint):
         scope: Any = (),
         tag: str | None = None,
         deferred: bool = False,
+        condition: str | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(name=name, **kwargs)
-        self.guard = sql.Guard(field, threshold, mode, tuple(scope), tag, name, deferred)
+        guard = (field, threshold, mode, tuple(scope), tag, name, deferred, condition)
+        self.guard = sql.Guard(*guard)
 
     def _statement(self, model: Any, editor: Any, drop: bool = False) -> Statement:
         options, guard = model._meta, self.guard
@@ -279,6 +321,7 @@ class NearDuplicateConstraint(BaseConstraint):
             None if guard.tag is None else column(guard.tag),
             guard.name,
             guard.deferred,
+            guard.condition,
         )
         write = translated.drop if drop else translated.create
         template = write("\0").replace("%", "%%").replace("\0", "%(table)s")
@@ -311,7 +354,7 @@ class NearDuplicateConstraint(BaseConstraint):
         if self.guard.mode not in ("reject", "exclude") or source in (None, *(exclude or ())):
             return
         text = getattr(instance, str(source))
-        if text is None:
+        if text is None or self.guard.condition is not None:  # only the database knows it
             return
         near = {f"{field.name}__near": (text, self.guard.threshold)}
         same = {name: getattr(instance, name) for name in self.guard.scope}
@@ -338,4 +381,5 @@ class NearDuplicateConstraint(BaseConstraint):
         guard = self.guard
         kwargs |= {"field": guard.column, "threshold": guard.threshold, "mode": guard.mode}
         optional = {"scope": guard.scope, "tag": guard.tag, "deferred": guard.deferred}
+        optional["condition"] = guard.condition
         return path, args, kwargs | {key: value for key, value in optional.items() if value}
