@@ -165,7 +165,7 @@ SELECT (pair_evaluation(found, correct, 0.9)).* FROM (VALUES (true, true), (true
 -- passages_html highlight shared_passages
 SELECT length(passages_html('one two three', 'one two three', min_words => 2)) > 1000 AS is_page;
 -- repeated_passages without_repeated boilerplate
-SELECT id, start, length, words, first_id FROM repeated_passages('SELECT id, body FROM reference_docs', 6);
+SELECT * FROM repeated_passages($$VALUES (1, 'one two three four'), (2, 'now one, two, three')$$, 3);
 -- sample bottom minhash
 SELECT describe(sample('one two three four', 8));
 -- sentence_pairs shingles
