@@ -27,7 +27,8 @@ signature_kind(const Signature *sig, Measure measure)
 	/* raises an error if the measure cannot be computed */
 	if (measure != MEASURE_JACCARD)
 		signatures_near(sig, sig, 1, measure);
-	return method_info(sig->spec.method)->weighted ? KIND_VECTORS : KIND_SKETCHES;
+	return method_info(sig->spec.method)->weighted ? KIND_VECTORS :
+		KIND_SKETCHES;
 }
 
 const Algorithm *
@@ -61,7 +62,8 @@ vector_as_set(const Signature *sig, Measure measure, uint32 *n)
 }
 
 const uint64 *
-signature_as_set(const Signature *sig, SignatureKind kind, Measure measure, uint32 *n)
+signature_as_set(const Signature *sig, SignatureKind kind, Measure measure,
+				 uint32 *n)
 {
 	size_t		bytes = VARSIZE(sig);
 	uint64	   *copy;
@@ -92,7 +94,8 @@ signature_as_scoped_set(const Signature *sig, uint64 scope, uint32 *n)
 }
 
 double
-paired_similarity(SignatureKind kind, Measure measure, const JoinSet *a, const JoinSet *b)
+paired_similarity(SignatureKind kind, Measure measure, const JoinSet *a,
+				  const JoinSet *b)
 {
 	uint64		overlap;
 
@@ -105,7 +108,8 @@ paired_similarity(SignatureKind kind, Measure measure, const JoinSet *a, const J
 		Vector		w = joined_vector(b->values, b->size);
 
 		return measure == MEASURE_COSINE ?
-			vectors_cosine(vectors_dot(&v, &w), joined_norm(a->values), joined_norm(b->values)) :
+			vectors_cosine(vectors_dot(&v, &w), joined_norm(a->values),
+						   joined_norm(b->values)) :
 			vectors_jaccard(&v, &w);
 	}
 

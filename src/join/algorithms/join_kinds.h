@@ -21,7 +21,8 @@ typedef enum SignatureKind
 extern SignatureKind signature_kind(const Signature *sig, Measure measure);
 
 /* The algorithm of a kind, unless another one is chosen. */
-extern const struct Algorithm *default_algorithm(SignatureKind kind, Measure measure);
+extern const struct Algorithm *default_algorithm(SignatureKind kind,
+												 Measure measure);
 
 /*
  * The set of a signature in the engine, as n numbers: its values, or a copy of
@@ -36,7 +37,8 @@ extern const uint64 *signature_as_set(const Signature *sig,
  * within the scope of that number only: sets of different scopes or specs
  * share no element.
  */
-extern const uint64 *signature_as_scoped_set(const Signature *sig, uint64 scope, uint32 *n);
+extern const uint64 *signature_as_scoped_set(const Signature *sig,
+											 uint64 scope, uint32 *n);
 
 /* The measure of two prepared sets, equal to that of the SQL functions. */
 struct JoinSet;

@@ -79,7 +79,8 @@ prefix_indexed_keys(JoinSearch *search, const JoinSet *set)
 
 /* Count one shared token, with `rest` elements after it in the probing set. */
 static inline void
-accumulate(JoinSearch *search, const PrefixProbe *probe, const Posting *posting,
+accumulate(JoinSearch *search, const PrefixProbe *probe,
+		   const Posting *posting,
 		   uint32 i, uint32 rest)
 {
 	InvertedIndex *index = &search->index;
@@ -149,7 +150,8 @@ prefix_count(JoinSearch *search, const PrefixProbe *probe, uint32 i,
  * it.
  */
 static bool
-rest_is_enough(const InvertedIndex *index, const PrefixProbe *probe, uint32 candidate)
+rest_is_enough(const InvertedIndex *index, const PrefixProbe *probe,
+			   uint32 candidate)
 {
 	const Accumulator *accumulator = &index->accumulators[candidate];
 	const SuffixBound *suffix = &index->entries[candidate].suffix;
@@ -179,7 +181,8 @@ prefix_gather(JoinSearch *search, const PrefixProbe *probe)
 		CHECK_EVERY(i);
 		if (accumulator->shared != PRUNED)
 		{
-			if (accumulator->need == 0 || rest_is_enough(index, probe, candidate))
+			if (accumulator->need == 0 ||
+				rest_is_enough(index, probe, candidate))
 				index->candidates[left++] = candidate;
 			else
 				search->stats.removed_position++;
@@ -190,7 +193,8 @@ prefix_gather(JoinSearch *search, const PrefixProbe *probe)
 }
 
 void
-prefix_probe_begin(JoinSearch *search, const JoinSet *set, uint32 sides, PrefixProbe *probe)
+prefix_probe_begin(JoinSearch *search, const JoinSet *set, uint32 sides,
+				   PrefixProbe *probe)
 {
 	uint32		prefix = search_probing_prefix(search, set->size);
 	uint32		dropped = set->size - set->nvalues;
@@ -201,7 +205,8 @@ prefix_probe_begin(JoinSearch *search, const JoinSet *set, uint32 sides, PrefixP
 	probe->nkeys = prefix <= dropped ? 0 : Min(prefix - dropped, set->nkeys);
 	probe->matches = search_match_sizes(search, set->size);
 	for (uint32 i = 0; i < probe->nkeys; i++)
-		__builtin_prefetch(inverted_index_bucket(&search->index, set->keys[i]));
+		__builtin_prefetch(inverted_index_bucket(&search->index,
+												 set->keys[i]));
 }
 
 bool
@@ -212,7 +217,8 @@ sets_reflexive(JoinSearch *search, const JoinSet *set)
 
 /* True if the bitmaps of two sets allow `need` shared elements. */
 static inline bool
-bitmaps_filter(JoinSearch *search, const JoinSet *indexed, const JoinSet *probing, uint32 need)
+bitmaps_filter(JoinSearch *search, const JoinSet *indexed,
+			   const JoinSet *probing, uint32 need)
 {
 	if (bitmaps_allow(indexed, probing, need))
 		return true;
@@ -221,7 +227,8 @@ bitmaps_filter(JoinSearch *search, const JoinSet *indexed, const JoinSet *probin
 }
 
 bool
-sets_announce(JoinSearch *search, FeatureFilter *filter, const uint64 *values, uint32 n)
+sets_announce(JoinSearch *search, FeatureFilter *filter, const uint64 *values,
+			  uint32 n)
 {
 	feature_filter_add(filter, values, n);
 	return true;
@@ -236,7 +243,8 @@ sets_may_have_match(JoinSearch *search, const FeatureFilter *filter,
 }
 
 static inline bool
-elements_reach(JoinSearch *search, const JoinSet *indexed, const JoinSet *probing, uint32 need)
+elements_reach(JoinSearch *search, const JoinSet *indexed,
+			   const JoinSet *probing, uint32 need)
 {
 	search->stats.verified++;
 	return set_overlap_reaches(indexed->values, indexed->nvalues,
@@ -244,14 +252,16 @@ elements_reach(JoinSearch *search, const JoinSet *indexed, const JoinSet *probin
 }
 
 bool
-sets_may_match(JoinSearch *search, const JoinSet *indexed, const JoinSet *probing)
+sets_may_match(JoinSearch *search, const JoinSet *indexed,
+			   const JoinSet *probing)
 {
 	return bitmaps_filter(search, indexed, probing,
 						  search_need(search, indexed->size, probing->size));
 }
 
 bool
-sets_compare(JoinSearch *search, const JoinSet *indexed, const JoinSet *probing)
+sets_compare(JoinSearch *search, const JoinSet *indexed,
+			 const JoinSet *probing)
 {
 	return elements_reach(search, indexed, probing,
 						  search_need(search, indexed->size, probing->size));
@@ -329,7 +339,8 @@ most_differing(JoinSearch *search, uint64 indexed, uint64 probing)
 	uint64		need = measure_min_overlap(search->measure, indexed, probing,
 										   search->threshold);
 
-	return need > Min(indexed, probing) ? -1 : (int64) (indexed + probing - 2 * need);
+	return need > Min(indexed, probing) ? -1 :
+		(int64) (indexed + probing - 2 * need);
 }
 
 /* True if bitmaps remove most sets that differ in more elements. */
@@ -352,8 +363,10 @@ size_is_small(JoinSearch *search, uint32 size)
 	uint64		most;
 
 	measure_sizes(search->measure, size, search->threshold, &least, &most);
-	return most != PG_UINT64_MAX && bitmaps_are_selective(search, size, size) &&
-		bitmaps_are_selective(search, size, least) && bitmaps_are_selective(search, size, most);
+	return most != PG_UINT64_MAX &&
+		bitmaps_are_selective(search, size, size) &&
+		bitmaps_are_selective(search, size, least) &&
+		bitmaps_are_selective(search, size, most);
 }
 
 /* The state, created at the first call. */
@@ -364,8 +377,10 @@ prefix_join_state(JoinSearch *search)
 
 	if (state == NULL)
 	{
-		state = search->state = MemoryContextAllocZero(search->context, sizeof(PrefixJoin));
-		while (state->most_small < MAX_SMALL && size_is_small(search, state->most_small + 1))
+		state = search->state = MemoryContextAllocZero(search->context,
+													   sizeof(PrefixJoin));
+		while (state->most_small < MAX_SMALL &&
+			   size_is_small(search, state->most_small + 1))
 			state->most_small++;
 	}
 	return state;
@@ -385,7 +400,8 @@ second_bitmap(const JoinSearch *search, const JoinSet *set)
 
 /* Algorithm.bitmaps */
 static bool
-prefix_join_bitmaps(JoinSearch *search, const JoinSet *set, Posting *posting, uint64 *second)
+prefix_join_bitmaps(JoinSearch *search, const JoinSet *set, Posting *posting,
+					uint64 *second)
 {
 	uint32		dropped = set->size - set->nvalues;
 
@@ -407,9 +423,11 @@ differ_from(JoinSearch *search, const PrefixProbe *probe)
 	if (*differ != NULL && (size <= MAX_SMALL || state->size == size))
 		return *differ;
 	if (*differ == NULL)
-		*differ = MemoryContextAlloc(search->context, sizeof(int16) * (MAX_SMALL + 1));
+		*differ = MemoryContextAlloc(search->context,
+									 sizeof(int16) * (MAX_SMALL + 1));
 	memset(*differ, -1, sizeof(int16) * (MAX_SMALL + 1));
-	for (uint64 i = probe->matches->least; i <= Min(probe->matches->most, state->most_small); i++)
+	for (uint64 i = probe->matches->least;
+		 i <= Min(probe->matches->most, state->most_small); i++)
 		(*differ)[i] = most_differing(search, i, size);
 	state->size = Max(size, MAX_SMALL);
 	return *differ;
@@ -448,7 +466,8 @@ add_small(JoinSearch *search, const BitmapProbe *probe, uint32 set)
  * another set, or `end`.
  */
 static pg_attribute_always_inline const Posting *
-compare_bitmaps(JoinSearch *search, BitmapProbe *probe, const Posting *posting, const Posting *end)
+compare_bitmaps(JoinSearch *search, BitmapProbe *probe, const Posting *posting,
+				const Posting *end)
 {
 	while (posting < end && posting_is_small(posting))
 	{
@@ -494,7 +513,8 @@ compare_bitmaps_chosen(JoinSearch *search, BitmapProbe *probe,
 
 /* Begin a probe of a set; false if it has no keys. */
 static bool
-begin_probe(JoinSearch *search, const JoinSet *set, uint32 sides, PrefixProbe *probe,
+begin_probe(JoinSearch *search, const JoinSet *set, uint32 sides,
+			PrefixProbe *probe,
 			BitmapProbe *bitmaps)
 {
 	prefix_probe_begin(search, set, sides, probe);
@@ -511,7 +531,8 @@ begin_probe(JoinSearch *search, const JoinSet *set, uint32 sides, PrefixProbe *p
 
 /* Algorithm.probe: sets are in the order of their sizes. */
 static pg_attribute_always_inline void
-probe_ordered(JoinSearch *search, const JoinSet *set, uint32 sides, IndexMode mode)
+probe_ordered(JoinSearch *search, const JoinSet *set, uint32 sides,
+			  IndexMode mode)
 {
 	PrefixProbe probe;
 	BitmapProbe bitmaps;
@@ -522,7 +543,8 @@ probe_ordered(JoinSearch *search, const JoinSet *set, uint32 sides, IndexMode mo
 	for (uint32 i = 0; i < probe.nkeys; i++)
 	{
 		const Posting *end;
-		const Posting *posting = prefix_postings(search, mode, &probe, i, &end);
+		const Posting *posting = prefix_postings(search, mode, &probe, i,
+												 &end);
 
 		CHECK_FOR_INTERRUPTS();
 		/* most lists are short, and many empty */
@@ -556,16 +578,19 @@ probe_growing(JoinSearch *search, const JoinSet *set, uint32 sides)
 	for (uint32 i = 0; i < probe.nkeys; i++)
 	{
 		const Posting *end;
-		const Posting *posting = prefix_postings(search, INDEX_GROWING, &probe, i, &end);
+		const Posting *posting = prefix_postings(search, INDEX_GROWING, &probe,
+												 i, &end);
 
 		CHECK_FOR_INTERRUPTS();
-		for (; (posting = search_pass_own(search, posting, end)) < end; posting++)
+		for (; (posting = search_pass_own(search, posting, end)) < end;
+			 posting++)
 		{
 			CHECK_EVERY(end - posting);
 			if (posting_is_small(posting))
 				compare_bitmaps_chosen(search, &bitmaps, posting, posting + 1);
 			else if (posting->key == set->keys[i] &&
-					 INDEXED_SIZE(&search->index, posting->set) <= probe.matches->most)
+					 INDEXED_SIZE(&search->index, posting->set) <=
+					 probe.matches->most)
 				accumulate(search, &probe, posting, i, set->nvalues - i - 1);
 		}
 	}

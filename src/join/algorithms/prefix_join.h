@@ -36,12 +36,14 @@ extern void prefix_probe_begin(JoinSearch *search, const JoinSet *set,
  * small.
  */
 static pg_attribute_always_inline const Posting *
-prefix_postings(JoinSearch *search, IndexMode mode, const PrefixProbe *probe, uint32 i,
+prefix_postings(JoinSearch *search, IndexMode mode, const PrefixProbe *probe,
+				uint32 i,
 				const Posting **end)
 {
 	InvertedIndex *index = &search->index;
 	bool		own = mode == INDEX_SHARED && i < index->shared.own;
-	const Posting *posting = inverted_index_postings(index, mode, probe->set->keys[i], own, end,
+	const Posting *posting = inverted_index_postings(index, mode,
+													 probe->set->keys[i], own, end,
 													 &search->stats.removed_size);
 
 	search->stats.visited += *end - posting;
@@ -52,7 +54,8 @@ prefix_postings(JoinSearch *search, IndexMode mode, const PrefixProbe *probe, ui
  * Count token number i for the sets of these postings, which are in order of
  * size.
  */
-extern void prefix_count(JoinSearch *search, const PrefixProbe *probe, uint32 i,
+extern void prefix_count(JoinSearch *search, const PrefixProbe *probe,
+						 uint32 i,
 						 const Posting *posting, const Posting *end);
 
 /*
@@ -64,21 +67,26 @@ extern void prefix_gather(JoinSearch *search, const PrefixProbe *probe);
 /* Algorithm.max_indexed, max_keys, prepare, indexed_keys: of a prefix */
 extern uint32 prefix_most_indexed(JoinSearch *search, const JoinSet *set);
 extern uint32 prefix_most_keys(JoinSearch *search, const JoinSet *set);
-extern void prefix_prepare(JoinSearch *search, JoinSet *set, bool indexed, bool probing);
+extern void prefix_prepare(JoinSearch *search, JoinSet *set, bool indexed,
+						   bool probing);
 extern uint32 prefix_indexed_keys(JoinSearch *search, const JoinSet *set);
 
 /* Algorithm.announce, may_have_match: by the least overlap */
 extern bool sets_announce(JoinSearch *search, FeatureFilter *filter,
 						  const uint64 *values, uint32 n);
-extern bool sets_may_have_match(JoinSearch *search, const FeatureFilter *filter,
+extern bool sets_may_have_match(JoinSearch *search,
+								const FeatureFilter *filter,
 								const uint64 *values, uint32 n, bool indexed);
 
 /* Algorithm.may_match, by bitmaps; compare, element by element */
-extern bool sets_may_match(JoinSearch *search, const JoinSet *indexed, const JoinSet *probing);
-extern bool sets_compare(JoinSearch *search, const JoinSet *indexed, const JoinSet *probing);
+extern bool sets_may_match(JoinSearch *search, const JoinSet *indexed,
+						   const JoinSet *probing);
+extern bool sets_compare(JoinSearch *search, const JoinSet *indexed,
+						 const JoinSet *probing);
 
 /* Algorithm.verify: both */
-extern bool sets_verify(JoinSearch *search, const JoinSet *indexed, const JoinSet *probing);
+extern bool sets_verify(JoinSearch *search, const JoinSet *indexed,
+						const JoinSet *probing);
 
 /*
  * Algorithm.reflexive: with MEASURE_SHARED, a set of too few elements is not

@@ -29,7 +29,8 @@
 static uint64
 least_shared(const Signature *sig, double threshold)
 {
-	return measure_least_overlap(MEASURE_CONTAINMENT, SIGNATURE_NVALUES(sig), threshold);
+	return measure_least_overlap(MEASURE_CONTAINMENT, SIGNATURE_NVALUES(sig),
+								 threshold);
 }
 
 /* Add the first n values to the keys. */
@@ -45,7 +46,8 @@ add_values(const Signature *sig, uint64 n, KeyList *keys)
  * gin/gin.c why no pair is lost.
  */
 static void
-first_values(const Signature *sig, double threshold, uint64 more, KeyList *keys)
+first_values(const Signature *sig, double threshold, uint64 more,
+			 KeyList *keys)
 {
 	uint64		n = SIGNATURE_NVALUES(sig);
 	uint64		shared = least_shared(sig, threshold);
@@ -66,7 +68,8 @@ sketch_row_keys(const uint64 *values, double threshold, KeyList *keys)
 }
 
 static bool
-sketch_query_keys(const JoinSearch *search, const uint64 *values, KeyList *keys, uint32 *need)
+sketch_query_keys(const JoinSearch *search, const uint64 *values,
+				  KeyList *keys, uint32 *need)
 {
 	const Signature *sig = (const Signature *) values;
 	double		threshold = search->threshold;
@@ -129,7 +132,8 @@ static SketchKeys *
 sketch_state(JoinSearch *search)
 {
 	if (search->state == NULL)
-		search->state = MemoryContextAllocZero(search->context, sizeof(SketchKeys));
+		search->state = MemoryContextAllocZero(search->context,
+											   sizeof(SketchKeys));
 	return search->state;
 }
 
@@ -158,7 +162,8 @@ is_sample(const Signature *sig)
 
 /* Algorithm.announce */
 static bool
-keyed_announce(JoinSearch *search, FeatureFilter *filter, const uint64 *values, uint32 n)
+keyed_announce(JoinSearch *search, FeatureFilter *filter, const uint64 *values,
+			   uint32 n)
 {
 	const Signature *sig = (const Signature *) values;
 	KeyList    *list = filter_keys(search);
@@ -234,18 +239,21 @@ count_key(JoinSearch *search, uint64 key, uint32 sides, IndexMode mode)
 {
 	InvertedIndex *index = &search->index;
 	const Posting *end;
-	const Posting *posting = inverted_index_postings(index, mode, key, false, &end,
+	const Posting *posting = inverted_index_postings(index, mode, key, false,
+													 &end,
 													 &search->stats.removed_size);
 
 	search->stats.visited += end - posting;
 	for (; posting < end; posting++)
 	{
 		CHECK_EVERY(end - posting);
-		if (mode == INDEX_GROWING && (posting = search_pass_own(search, posting, end)) == end)
+		if (mode == INDEX_GROWING &&
+			(posting = search_pass_own(search, posting, end)) == end)
 			break;
 		if (posting->set >= index->limit)
 			break;
-		if (posting->key != key || (INDEXED_SIDES(index, posting->set) & sides) == 0)
+		if (posting->key != key ||
+			(INDEXED_SIDES(index, posting->set) & sides) == 0)
 			continue;
 		if (index->accumulators[posting->set].shared++ == 0)
 			index->candidates[index->ncandidates++] = posting->set;
@@ -307,7 +315,8 @@ takes_few(JoinSearch *search, uint32 sides)
 
 /* Algorithm.probe */
 static pg_attribute_always_inline void
-keyed_probe(JoinSearch *search, const JoinSet *set, uint32 sides, IndexMode mode)
+keyed_probe(JoinSearch *search, const JoinSet *set, uint32 sides,
+			IndexMode mode)
 {
 	InvertedIndex *index = &search->index;
 	KeyList    *list = last_keys(search);
@@ -351,7 +360,8 @@ DEFINE_PROBE(keyed_probe, growing, INDEX_GROWING);
 DEFINE_PROBE(keyed_probe, shared, INDEX_SHARED);
 
 static bool
-keyed_verify(JoinSearch *search, const JoinSet *indexed, const JoinSet *probing)
+keyed_verify(JoinSearch *search, const JoinSet *indexed,
+			 const JoinSet *probing)
 {
 	search->stats.verified++;
 	return sketch_near(search, indexed->values, probing->values);

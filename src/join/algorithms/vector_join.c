@@ -33,7 +33,8 @@ VectorJoin *
 vectorjoin_state(JoinSearch *search)
 {
 	if (search->state == NULL)
-		search->state = MemoryContextAllocZero(search->context, sizeof(VectorJoin));
+		search->state = MemoryContextAllocZero(search->context,
+											   sizeof(VectorJoin));
 	return search->state;
 }
 
@@ -62,10 +63,13 @@ make_room(JoinSearch *search, VectorJoin *all)
 
 	if (all->tokens != NULL)
 		return;
-	all->tokens = MemoryContextAllocHuge(search->context, sizeof(WeightedToken) * Max(n, 1));
+	all->tokens = MemoryContextAllocHuge(search->context,
+										 sizeof(WeightedToken) * Max(n, 1));
 	all->keys = MemoryContextAllocHuge(search->context,
-									   sizeof(uint64) * PREPARED_KEYS((size_t) n));
-	all->tails = MemoryContextAllocHuge(search->context, sizeof(double) * ((size_t) n + 1));
+									   sizeof(uint64) *
+									   PREPARED_KEYS((size_t) n));
+	all->tails = MemoryContextAllocHuge(search->context,
+										sizeof(double) * ((size_t) n + 1));
 }
 
 /*
@@ -89,7 +93,8 @@ length_of(const JoinSearch *search, double norm)
 
 /* Algorithm.announce */
 bool
-vectorjoin_announce(JoinSearch *search, FeatureFilter *filter, const uint64 *values, uint32 size)
+vectorjoin_announce(JoinSearch *search, FeatureFilter *filter,
+					const uint64 *values, uint32 size)
 {
 	Vector		v = joined_vector(values, size);
 
@@ -135,7 +140,8 @@ vectorjoin_order(JoinSearch *search, const JoinSet *set)
 }
 
 void
-vectorjoin_prepare(JoinSearch *search, JoinSet *set, uint32 n, uint32 indexed, uint32 fresh)
+vectorjoin_prepare(JoinSearch *search, JoinSet *set, uint32 n, uint32 indexed,
+				   uint32 fresh)
 {
 	VectorJoin *all = search->state;
 	uint32	   *counts = (uint32 *) (all->keys + n);
@@ -217,7 +223,8 @@ vectorjoin_add(JoinSearch *search, const JoinSet *set, uint32 n)
  * shared part is the smaller weight, otherwise the product of the weights.
  */
 static pg_attribute_always_inline void
-add_shared(JoinSearch *search, IndexMode mode, const JoinSet *set, uint32 sides, uint32 fresh,
+add_shared(JoinSearch *search, IndexMode mode, const JoinSet *set,
+		   uint32 sides, uint32 fresh,
 		   bool smaller)
 {
 	PreparedVector prepared = prepared_vector(set);
@@ -226,7 +233,8 @@ add_shared(JoinSearch *search, IndexMode mode, const JoinSet *set, uint32 sides,
 	for (uint32 i = 0; i < prepared.n; i++)
 	{
 		const Posting *end;
-		const Posting *posting = inverted_index_postings(index, mode, set->keys[i], false, &end,
+		const Posting *posting = inverted_index_postings(index, mode,
+														 set->keys[i], false, &end,
 														 &search->stats.removed_size);
 
 		CHECK_FOR_INTERRUPTS();
@@ -257,7 +265,8 @@ add_shared(JoinSearch *search, IndexMode mode, const JoinSet *set, uint32 sides,
 }
 
 void
-vectorjoin_add_products(JoinSearch *search, const JoinSet *set, uint32 sides, uint32 fresh)
+vectorjoin_add_products(JoinSearch *search, const JoinSet *set, uint32 sides,
+						uint32 fresh)
 {
 	add_shared(search, INDEX_ANNOUNCED, set, sides, fresh, false);
 }
@@ -324,7 +333,8 @@ prepare_prefix(JoinSearch *search, JoinSet *set, bool indexed, bool probing)
 {
 	uint32		n = vectorjoin_order(search, set);
 	VectorJoin *all = search->state;
-	double		need = search->threshold * joined_norm(set->values) * VECTOR_ROUNDING;
+	double		need = search->threshold * joined_norm(set->values) *
+	VECTOR_ROUNDING;
 	uint32		prefix = n;
 	double		sum = 0;
 
@@ -349,14 +359,17 @@ may_resemble(JoinSearch *search, const JoinSet *set, uint32 n,
 	PreparedVector other = prepared_vector(indexed);
 	double		t = search->threshold;
 	double		sums = joined_norm(set->values) + joined_norm(indexed->values);
-	double		tail = vectorjoin_tail_behind(search->state, set, n, indexed, &other);
+	double		tail = vectorjoin_tail_behind(search->state, set, n, indexed,
+											  &other);
 
-	return shared + Min(tail, other.length) >= t / (1 + t) * sums * VECTOR_ROUNDING;
+	return shared + Min(tail, other.length) >= t / (1 + t) * sums *
+		VECTOR_ROUNDING;
 }
 
 /* Algorithm.probe */
 static pg_attribute_always_inline void
-probe_prefix(JoinSearch *search, const JoinSet *set, uint32 sides, IndexMode mode)
+probe_prefix(JoinSearch *search, const JoinSet *set, uint32 sides,
+			 IndexMode mode)
 {
 	InvertedIndex *index = &search->index;
 	PreparedVector prepared = prepared_vector(set);
@@ -370,7 +383,8 @@ probe_prefix(JoinSearch *search, const JoinSet *set, uint32 sides, IndexMode mod
 		double	   *sum = shared_sum(index, candidate);
 
 		CHECK_EVERY(i);
-		if (may_resemble(search, set, prepared.n, &search->sets[candidate], *sum))
+		if (may_resemble(search, set, prepared.n, &search->sets[candidate],
+						 *sum))
 			index->candidates[left++] = candidate;
 		else
 			search->stats.removed_position++;
@@ -384,7 +398,8 @@ DEFINE_PROBE(probe_prefix, growing, INDEX_GROWING);
 
 /* Algorithm.verify: by all features, as similarity() does. */
 static bool
-verify_resemblance(JoinSearch *search, const JoinSet *indexed, const JoinSet *probing)
+verify_resemblance(JoinSearch *search, const JoinSet *indexed,
+				   const JoinSet *probing)
 {
 	Vector		v = joined_vector(indexed->values, indexed->size);
 	Vector		w = joined_vector(probing->values, probing->size);
@@ -470,7 +485,8 @@ cosine_count(JoinSearch *search, const uint64 *values, uint32 size)
 	double		factor = 1 / sqrt(joined_norm(values));
 	float	   *most = &vectorjoin_state(search)->most[class_of(v.n)];
 
-	counters_add_weights(&search->counters, v.features, v.weights, v.n, factor);
+	counters_add_weights(&search->counters, v.features, v.weights, v.n,
+						 factor);
 	for (uint32 i = 0; i < v.n; i++)
 	{
 		CHECK_EVERY(i);
@@ -523,8 +539,10 @@ cosine_prepare(JoinSearch *search, JoinSet *set, bool indexed, bool probing)
 	greatest_to_come(search, joined_nfeatures(set->size));
 
 	vectorjoin_prepare(search, set, n,
-					   cosine_needed_tokens(search, all->tokens, n, most, true),
-					   cosine_needed_tokens(search, all->tokens, n, FLT_MAX, true));
+					   cosine_needed_tokens(search, all->tokens, n, most,
+											true),
+					   cosine_needed_tokens(search, all->tokens, n, FLT_MAX,
+											true));
 }
 
 /* The least number of values of a match of this vector, or of a later one. */
@@ -535,7 +553,8 @@ least_match(JoinSearch *search, const JoinSet *set)
 	greatest_to_come(search, joined_nfeatures(set->size));
 	double		n = floor(root * root * VECTOR_ROUNDING);
 
-	return n < 1 ? 0 : VECTOR_VALUES((uint32) Min(n, joined_nfeatures(set->size)));
+	return n < 1 ? 0 :
+		VECTOR_VALUES((uint32) Min(n, joined_nfeatures(set->size)));
 }
 
 static float
@@ -569,7 +588,8 @@ most_unindexed(const VectorJoin *all, const JoinSet *set,
 
 /* Algorithm.probe */
 static pg_attribute_always_inline void
-cosine_probe(JoinSearch *search, const JoinSet *set, uint32 sides, IndexMode mode)
+cosine_probe(JoinSearch *search, const JoinSet *set, uint32 sides,
+			 IndexMode mode)
 {
 	InvertedIndex *index = &search->index;
 	PreparedVector prepared = prepared_vector(set);
@@ -600,7 +620,8 @@ DEFINE_PROBE(cosine_probe, announced, INDEX_ANNOUNCED);
 DEFINE_PROBE(cosine_probe, growing, INDEX_GROWING);
 
 bool
-cosine_verify(JoinSearch *search, const JoinSet *indexed, const JoinSet *probing)
+cosine_verify(JoinSearch *search, const JoinSet *indexed,
+			  const JoinSet *probing)
 {
 	Vector		v = joined_vector(indexed->values, indexed->size);
 	Vector		w = joined_vector(probing->values, probing->size);

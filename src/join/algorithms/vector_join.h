@@ -128,14 +128,16 @@ extern void vectorjoin_prepare(JoinSearch *search, JoinSet *set, uint32 n,
 							   uint32 indexed, uint32 fresh);
 
 /* Callbacks of Algorithm */
-extern void vectorjoin_count(JoinSearch *search, const uint64 *values, uint32 size);
+extern void vectorjoin_count(JoinSearch *search, const uint64 *values,
+							 uint32 size);
 extern uint32 vectorjoin_most_indexed(JoinSearch *search, const JoinSet *set);
 extern uint32 vectorjoin_most_keys(JoinSearch *search, const JoinSet *set);
 extern uint32 vectorjoin_indexed_keys(JoinSearch *search, const JoinSet *set);
 extern void vectorjoin_add(JoinSearch *search, const JoinSet *set, uint32 n);
 extern bool vectorjoin_announce(JoinSearch *search, FeatureFilter *filter,
 								const uint64 *values, uint32 size);
-extern bool vectorjoin_may_have_match(JoinSearch *search, const FeatureFilter *filter,
+extern bool vectorjoin_may_have_match(JoinSearch *search,
+									  const FeatureFilter *filter,
 									  const uint64 *values, uint32 size,
 									  bool indexed);
 
@@ -152,7 +154,8 @@ extern void vectorjoin_add_products(JoinSearch *search, const JoinSet *set,
  * The lengths of a probing vector from each of its tokens on; and its length,
  * of n tokens, from the first one on that is not indexed of another vector.
  */
-extern void vectorjoin_tails(JoinSearch *search, const PreparedVector *prepared);
+extern void vectorjoin_tails(JoinSearch *search,
+							 const PreparedVector *prepared);
 extern double vectorjoin_tail_behind(const VectorJoin *all, const JoinSet *set,
 									 uint32 n, const JoinSet *indexed,
 									 const PreparedVector *other);
@@ -170,11 +173,14 @@ extern const Algorithm cosine_join;
  * threshold by themselves, with a vector that has no weight above `most`; or,
  * if `by_length`, by their length.
  */
-extern uint32 cosine_needed_tokens(JoinSearch *search, const WeightedToken *tokens,
+extern uint32 cosine_needed_tokens(JoinSearch *search,
+								   const WeightedToken *tokens,
 								   uint32 n, float most, bool by_length);
 
 /* Algorithm.count, verify: by all features, as cosine() does */
-extern void cosine_count(JoinSearch *search, const uint64 *values, uint32 size);
-extern bool cosine_verify(JoinSearch *search, const JoinSet *indexed, const JoinSet *probing);
+extern void cosine_count(JoinSearch *search, const uint64 *values,
+						 uint32 size);
+extern bool cosine_verify(JoinSearch *search, const JoinSet *indexed,
+						  const JoinSet *probing);
 
 #endif							/* NEARDUP_VECTOR_JOIN_H */

@@ -124,7 +124,8 @@ distance(int64 a, int64 b)
  * if it is greater.
  */
 static int64
-suffix_distance(const uint64 *x, int64 nx, const uint64 *y, int64 ny, int64 Hmax, int depth)
+suffix_distance(const uint64 *x, int64 nx, const uint64 *y, int64 ny,
+				int64 Hmax, int depth)
 {
 	int64		mid;
 	int64		at;
@@ -148,14 +149,16 @@ suffix_distance(const uint64 *x, int64 nx, const uint64 *y, int64 ny, int64 Hmax
 	H = left + right + differ;
 	if (H > Hmax)
 		return H;
-	right = suffix_distance(x + at + !differ, nx - at - !differ, y + mid + 1, ny - mid - 1,
+	right = suffix_distance(x + at + !differ, nx - at - !differ, y + mid + 1,
+							ny - mid - 1,
 							Hmax - left - differ, depth + 1);
 	return left + right + differ;
 }
 
 /* True if two suffixes may differ in at most Hmax elements. */
 bool
-suffixes_allow(const uint64 *x, int64 nx, const uint64 *y, int64 ny, int64 Hmax)
+suffixes_allow(const uint64 *x, int64 nx, const uint64 *y, int64 ny,
+			   int64 Hmax)
 {
 	return Hmax >= 0 && suffix_distance(x, nx, y, ny, Hmax, 1) <= Hmax;
 }
@@ -175,7 +178,8 @@ suffixes_allow(const uint64 *x, int64 nx, const uint64 *y, int64 ny, int64 Hmax)
  * different.  Both sets have all of their keys.
  */
 static bool
-suffixes_pass(JoinSearch *search, const JoinSet *x, const Posting *posting, uint32 i, uint32 need)
+suffixes_pass(JoinSearch *search, const JoinSet *x, const Posting *posting,
+			  uint32 i, uint32 need)
 {
 	const JoinSet *y = &search->sets[posting->set];
 	uint32		j = posting_position(posting) - (y->size - y->nvalues);
@@ -188,7 +192,8 @@ suffixes_pass(JoinSearch *search, const JoinSet *x, const Posting *posting, uint
 
 /* Count the tokens that each indexed set shares with the prefix. */
 static pg_attribute_always_inline void
-probe_prefix(JoinSearch *search, const JoinSet *set, uint32 sides, IndexMode mode,
+probe_prefix(JoinSearch *search, const JoinSet *set, uint32 sides,
+			 IndexMode mode,
 			 FirstTokenFilter filter)
 {
 	PrefixProbe probe;
@@ -199,7 +204,8 @@ probe_prefix(JoinSearch *search, const JoinSet *set, uint32 sides, IndexMode mod
 	for (uint32 i = 0; i < probe.nkeys; i++)
 	{
 		const Posting *end;
-		const Posting *posting = prefix_postings(search, mode, &probe, i, &end);
+		const Posting *posting = prefix_postings(search, mode, &probe, i,
+												 &end);
 
 		CHECK_FOR_INTERRUPTS();
 		prefix_count(search, &probe, i, posting, end);
@@ -208,7 +214,8 @@ probe_prefix(JoinSearch *search, const JoinSet *set, uint32 sides, IndexMode mod
 }
 
 static pg_attribute_always_inline void
-ppjoin_probe(JoinSearch *search, const JoinSet *set, uint32 sides, IndexMode mode)
+ppjoin_probe(JoinSearch *search, const JoinSet *set, uint32 sides,
+			 IndexMode mode)
 {
 	probe_prefix(search, set, sides, mode, NULL);
 }
@@ -217,7 +224,8 @@ DEFINE_PROBE(ppjoin_probe, announced, INDEX_ANNOUNCED);
 DEFINE_PROBE(ppjoin_probe, shared, INDEX_SHARED);
 
 static pg_attribute_always_inline void
-ppjoin_plus_probe(JoinSearch *search, const JoinSet *set, uint32 sides, IndexMode mode)
+ppjoin_plus_probe(JoinSearch *search, const JoinSet *set, uint32 sides,
+				  IndexMode mode)
 {
 	probe_prefix(search, set, sides, mode, suffixes_pass);
 }
@@ -269,7 +277,8 @@ const Algorithm ppjoin_plus = {
 
 /* Count the indexed elements that each set shares with this one. */
 static void
-count_shared(JoinSearch *search, const JoinSet *set, uint32 sides, uint32 nfresh)
+count_shared(JoinSearch *search, const JoinSet *set, uint32 sides,
+			 uint32 nfresh)
 {
 	InvertedIndex *index = &search->index;
 
@@ -323,7 +332,8 @@ all_pairs_2_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
 	uint32		dropped = set->size - set->nvalues;
 	uint32		left = 0;
 
-	inverted_index_begin_at(index, INDEX_ANNOUNCED, search_match_sizes(search, set->size)->least);
+	inverted_index_begin_at(index, INDEX_ANNOUNCED,
+							search_match_sizes(search, set->size)->least);
 	count_shared(search, set, sides, prefix <= dropped ? 0 : prefix - dropped);
 	for (uint32 i = 0; i < index->ncandidates; i++)
 	{
@@ -403,7 +413,8 @@ prepare_1(JoinSearch *search, JoinSet *set, bool indexed, bool probing)
 	VectorJoin *all = search->state;
 
 	vectorjoin_prepare(search, set, n,
-					   cosine_needed_tokens(search, all->tokens, n, FLT_MAX, false), n);
+					   cosine_needed_tokens(search, all->tokens, n, FLT_MAX,
+											false), n);
 }
 
 /* Algorithm.probe */

@@ -31,7 +31,8 @@ extern const Algorithm *selected_algorithm(JoinAlgorithm choice,
 /* of sets */
 extern const Algorithm ppjoin;
 extern const Algorithm ppjoin_plus;
-extern bool suffixes_allow(const uint64 *x, int64 nx, const uint64 *y, int64 ny, int64 most);
+extern bool suffixes_allow(const uint64 *x, int64 nx, const uint64 *y,
+						   int64 ny, int64 most);
 
 /* counting.c */
 extern const Algorithm probe_count;
@@ -74,8 +75,10 @@ extern const Algorithm cosine_all_pairs_1;
 	.indexed_keys = prefix_indexed_keys
 
 extern uint32 all_keys_most(JoinSearch *search, const JoinSet *set);
-extern void all_keys_prepare(JoinSearch *search, JoinSet *set, bool indexed, bool probing);
+extern void all_keys_prepare(JoinSearch *search, JoinSet *set, bool indexed,
+							 bool probing);
 extern uint32 all_keys_indexed(JoinSearch *search, const JoinSet *set);
-extern void all_keys_scan(JoinSearch *search, const JoinSet *set, uint32 sides);
+extern void all_keys_scan(JoinSearch *search, const JoinSet *set,
+						  uint32 sides);
 
 #endif							/* NEARDUP_CLASSIC_H */

@@ -57,7 +57,8 @@ pairs_of(JoinSearch *search, uint32 number)
 
 	for (uint32 i = 0; i < set->nkeys; i++)
 	{
-		const Bucket *bucket = inverted_index_bucket(&search->index, set->keys[i]);
+		const Bucket *bucket = inverted_index_bucket(&search->index,
+													 set->keys[i]);
 
 		CHECK_EVERY(i);
 		/* from the beginning of the bucket to this set's own posting */
@@ -76,7 +77,8 @@ pairs_of(JoinSearch *search, uint32 number)
 static void
 count_pair(PairTable *table, uint32 low, uint32 high)
 {
-	size_t		slot = probing_first(&table->probing, (uint64) high << 32 | low);
+	size_t		slot = probing_first(&table->probing,
+									 (uint64) high << 32 | low);
 	PairCount  *pair = &table->pairs[slot];
 
 	while (pair->count != 0 && (pair->low != low || pair->high != high))
@@ -139,7 +141,8 @@ keep_near(JoinSearch *search, PairTable *table)
 
 		CHECK_EVERY(i);
 		if (pair.count != 0 &&
-			pair.count >= search_need(search, INDEXED_SIZE(&search->index, pair.low),
+			pair.count >= search_need(search,
+									  INDEXED_SIZE(&search->index, pair.low),
 									  INDEXED_SIZE(&search->index, pair.high)))
 			table->pairs[table->npairs++] = pair;
 	}
@@ -262,7 +265,8 @@ static void
 skip_others(const InvertedIndex *index, PostingList *list, uint32 sides)
 {
 	while (list->at < list->end &&
-		   (list->at->key != list->key || (INDEXED_SIDES(index, list->at->set) & sides) == 0))
+		   (list->at->key != list->key ||
+			(INDEXED_SIDES(index, list->at->set) & sides) == 0))
 	{
 		CHECK_EVERY(list->end - list->at);
 		list->at++;
@@ -297,7 +301,8 @@ compare_lists(Datum a, Datum b, void *arg)
 static uint32
 next_set(JoinSearch *search, binaryheap *heap, uint32 sides, uint32 *count)
 {
-	PostingList *list = (PostingList *) DatumGetPointer(binaryheap_first(heap));
+	PostingList *list =
+	(PostingList *) DatumGetPointer(binaryheap_first(heap));
 	uint32		set = list->at->set;
 
 	*count = 0;
@@ -335,7 +340,8 @@ static PostingList *
 lists_of(JoinSearch *search, const uint64 *keys, uint32 n, uint32 sides)
 {
 	PostingList *lists = MemoryContextAllocHuge(search->context,
-												sizeof(PostingList) * Max(n, 1));
+												sizeof(PostingList) *
+												Max(n, 1));
 
 	for (uint32 i = 0; i < n; i++)
 	{
@@ -352,7 +358,8 @@ lists_of(JoinSearch *search, const uint64 *keys, uint32 n, uint32 sides)
  * be shared, too.
  */
 static void
-merge_lists(JoinSearch *search, const JoinSet *set, uint32 sides, uint32 n, uint32 spare)
+merge_lists(JoinSearch *search, const JoinSet *set, uint32 sides, uint32 n,
+			uint32 spare)
 {
 	InvertedIndex *index = &search->index;
 	PostingList *lists = lists_of(search, set->keys, n, sides);
@@ -364,7 +371,9 @@ merge_lists(JoinSearch *search, const JoinSet *set, uint32 sides, uint32 n, uint
 		uint32		found = next_set(search, heap, sides, &count);
 
 		CHECK_FOR_INTERRUPTS();
-		if (count + spare >= search_need(search, INDEXED_SIZE(index, found), set->size))
+		if (count +
+			spare >= search_need(search, INDEXED_SIZE(index, found),
+								 set->size))
 			index->candidates[index->ncandidates++] = found;
 	}
 	binaryheap_free(heap);
@@ -410,7 +419,8 @@ probe_optmerge_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
 {
 	InvertedIndex *index = &search->index;
 	PostingList *lists = lists_of(search, set->keys, set->nkeys, sides);
-	uint32		least = set->size - search_probing_prefix(search, set->size) + 1;
+	uint32		least = set->size - search_probing_prefix(search, set->size) +
+	1;
 	uint32		merged = set->nkeys - Min(least - 1, set->nkeys);
 	binaryheap *heap;
 
@@ -421,7 +431,8 @@ probe_optmerge_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
 	{
 		uint32		count;
 		uint32		found = next_set(search, heap, sides, &count);
-		uint32		need = search_need(search, INDEXED_SIZE(index, found), set->size);
+		uint32		need = search_need(search, INDEXED_SIZE(index, found),
+									   set->size);
 
 		CHECK_FOR_INTERRUPTS();
 		for (uint32 i = merged; i < set->nkeys && count < need &&
@@ -447,7 +458,8 @@ const Algorithm probe_optmerge = {
 static uint32
 stopword_frequency(JoinSearch *search)
 {
-	return Min(Max(search->stats.distinct / STOPWORD_SHARE, STOPWORD_LEAST), UINT16_MAX);
+	return Min(Max(search->stats.distinct / STOPWORD_SHARE, STOPWORD_LEAST),
+			   UINT16_MAX);
 }
 
 /* The number of stop words of a set: they are the last of its keys. */
@@ -469,7 +481,8 @@ keeps_stopwords(JoinSearch *search, const JoinSet *set, uint32 stopwords)
 	double		t = search->threshold;
 
 	return stopwords >= measure_least_overlap(search->measure, set->size, t) ||
-		stopwords >= measure_least_overlap(measure_commute(search->measure), set->size, t);
+		stopwords >= measure_least_overlap(measure_commute(search->measure),
+										   set->size, t);
 }
 
 static uint32
@@ -477,7 +490,8 @@ probe_stopwords_indexed(JoinSearch *search, const JoinSet *set)
 {
 	uint32		stopwords = count_stopwords(search, set);
 
-	return keeps_stopwords(search, set, stopwords) ? set->nkeys : set->nkeys - stopwords;
+	return keeps_stopwords(search, set, stopwords) ? set->nkeys :
+		set->nkeys - stopwords;
 }
 
 static void
@@ -543,23 +557,27 @@ word_groups_prefix(uint32 prefix, uint32 size)
 static uint32
 word_groups_most_indexed(JoinSearch *search, const JoinSet *set)
 {
-	return word_groups_prefix(search_indexed_prefix(search, set->size), set->size);
+	return word_groups_prefix(search_indexed_prefix(search, set->size),
+							  set->size);
 }
 
 static uint32
 word_groups_probing(JoinSearch *search, const JoinSet *set)
 {
-	return word_groups_prefix(search_probing_prefix(search, set->size), set->size);
+	return word_groups_prefix(search_probing_prefix(search, set->size),
+							  set->size);
 }
 
 static uint32
 word_groups_most_keys(JoinSearch *search, const JoinSet *set)
 {
-	return Max(word_groups_most_indexed(search, set), word_groups_probing(search, set));
+	return Max(word_groups_most_indexed(search, set),
+			   word_groups_probing(search, set));
 }
 
 static void
-word_groups_prepare(JoinSearch *search, JoinSet *set, bool indexed, bool probing)
+word_groups_prepare(JoinSearch *search, JoinSet *set, bool indexed,
+					bool probing)
 {
 	search_order(search, set, word_groups_most_keys(search, set));
 }
@@ -582,7 +600,8 @@ add_group_candidate(InvertedIndex *index, uint32 set)
 
 /* The sets with the element, among those in `among` unless that is NULL. */
 static void
-find_members(Groups *groups, uint64 key, const Members *among, Members *members)
+find_members(Groups *groups, uint64 key, const Members *among,
+			 Members *members)
 {
 	InvertedIndex *index = &groups->search->index;
 	const Bucket *bucket = inverted_index_bucket(index, key);
@@ -637,7 +656,8 @@ extend_group(Groups *groups, uint32 size, uint32 last)
 		return;
 	for (uint32 next = last + 1; next < groups->nkeys; next++)
 	{
-		find_members(groups, groups->set->keys[next], members, &groups->members[size]);
+		find_members(groups, groups->set->keys[next], members,
+					 &groups->members[size]);
 		extend_group(groups, size + 1, next);
 	}
 }
@@ -653,7 +673,8 @@ word_groups_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
 	groups.nkeys = prefix <= dropped ? 0 : Min(prefix - dropped, set->nkeys);
 	for (int i = 0; i < GROUP_SIZE; i++)
 		groups.members[i].sets = MemoryContextAllocHuge(search->context,
-														sizeof(uint32) * Max(search->nsets, 1));
+														sizeof(uint32) *
+														Max(search->nsets, 1));
 	for (uint32 i = 0; i < groups.nkeys; i++)
 	{
 		find_members(&groups, set->keys[i], NULL, &groups.members[0]);

@@ -77,7 +77,8 @@ SharedAreas *
 shared_areas_attach(void *place, int nprocesses, int own, dsm_segment *parent)
 {
 	SharedAreas *areas = palloc0(offsetof(SharedAreas, segments) +
-								 sizeof(SharedSegment) * AREA_SEGMENTS * nprocesses);
+								 sizeof(SharedSegment) * AREA_SEGMENTS *
+								 nprocesses);
 
 	areas->shared = place;
 	areas->n = nprocesses;
@@ -86,7 +87,8 @@ shared_areas_attach(void *place, int nprocesses, int own, dsm_segment *parent)
 	for (int i = 0; i < nprocesses; i++)
 	{
 		/* in this order: the first one may run out of memory */
-		on_dsm_detach(parent, release_area, PointerGetDatum(&areas->shared[i]));
+		on_dsm_detach(parent, release_area,
+					  PointerGetDatum(&areas->shared[i]));
 		pg_atomic_fetch_add_u32(&areas->shared[i].users, 1);
 	}
 	return areas;
@@ -220,7 +222,8 @@ shared_alloc(SharedAreas *areas, size_t bytes, SharedPointer *pointer)
 		int			share = Max(Min(SHARES_OF_ALL / areas->n, MIN_SHARE), 2);
 		size_t		step = Max(areas->taken / share / WHOLE * WHOLE,
 							   Min(areas->taken, DOUBLES_UP_TO));
-		size_t		size = add_size(Max(Max(step, FIRST_SEGMENT), bytes), SEGMENT_START);
+		size_t		size = add_size(Max(Max(step, FIRST_SEGMENT), bytes),
+									SEGMENT_START);
 		size_t		behind = size - SEGMENT_START - bytes;
 
 		*pointer = add_segment(areas, size);
@@ -341,9 +344,12 @@ arena_alloc(Arena *arena, size_t bytes)
 		block->next = own;
 		return own->data;
 	}
-	block = arena_block(arena, Max(bytes, arena->block_size - offsetof(ArenaBlock, data)));
+	block = arena_block(arena,
+						Max(bytes,
+							arena->block_size - offsetof(ArenaBlock, data)));
 	arena->block_size = Min(arena->block_size * 2,
-							Min(arena->first_block * MAX_GROWTH, MAX_BLOCK_SIZE));
+							Min(arena->first_block * MAX_GROWTH,
+								MAX_BLOCK_SIZE));
 	block->next = arena->blocks;
 	block->used = bytes;
 	arena->blocks = block;
@@ -412,7 +418,8 @@ clear_memory(void *place, size_t bytes)
 void *
 alloc_zeros(size_t bytes)
 {
-	void	   *place = MemoryContextAllocHuge(CurrentMemoryContext, Max(bytes, 1));
+	void	   *place = MemoryContextAllocHuge(CurrentMemoryContext,
+											   Max(bytes, 1));
 
 	clear_memory(place, bytes);
 	return place;

@@ -97,7 +97,8 @@ extern void shared_areas_detach(SharedAreas *areas);
 extern void shared_areas_close(SharedAreas *areas, dsm_segment *parent);
 
 /* Free what is left of all areas, which no other process has mapped. */
-extern void shared_areas_free(void *place, int nprocesses, dsm_segment *parent);
+extern void shared_areas_free(void *place, int nprocesses,
+							  dsm_segment *parent);
 
 /* Unmap all areas and free what this process has taken from its own. */
 extern void shared_areas_empty(SharedAreas *areas);
@@ -131,7 +132,8 @@ shared_at_if_mapped(const SharedAreas *areas, SharedPointer pointer)
 }
 
 /* Allocate bytes in the area of this process, not initialised. */
-extern void *shared_alloc(SharedAreas *areas, size_t bytes, SharedPointer *pointer);
+extern void *shared_alloc(SharedAreas *areas, size_t bytes,
+						  SharedPointer *pointer);
 
 /* Memory that is allocated in small pieces and freed all at once */
 
@@ -148,7 +150,8 @@ typedef struct Arena
 
 extern void arena_init(Arena *arena, size_t block_size);
 extern void *arena_alloc(Arena *arena, size_t bytes);
-extern void *arena_alloc_shared(Arena *arena, size_t bytes, SharedPointer *pointer);
+extern void *arena_alloc_shared(Arena *arena, size_t bytes,
+								SharedPointer *pointer);
 extern void arena_reuse(Arena *arena);
 extern void arena_reset(Arena *arena);
 extern void clear_memory(void *place, size_t bytes);

@@ -91,7 +91,8 @@ chunks_create(JoinEngine *join, size_t fixed)
 	chunks->reader = &join->spill->file.reader;
 	chunks->max_bytes = Max(memory > fixed ? memory - fixed : 0, memory / 4);
 	arena_init(&chunks->arena, block);
-	chunks->deferred.full = memory / 100 * DEFERRED_PAIRS_SHARE / sizeof(uint64);
+	chunks->deferred.full = memory / 100 * DEFERRED_PAIRS_SHARE /
+		sizeof(uint64);
 	arena_init(&chunks->deferred.arena, block);
 }
 
@@ -125,7 +126,8 @@ next_keys(JoinEngine *join)
 		return NULL;
 	spillreader_read(&chunks->keys, &record, sizeof(record));
 	spillreader_read(&chunks->keys, place,
-					 bitmap_bytes(record.size) + sizeof(uint64) * record.nkeys);
+					 bitmap_bytes(record.size) +
+					 sizeof(uint64) * record.nkeys);
 	memset(set, 0, sizeof(JoinSet));
 	set->key.high = (int64) ((uint64) record.size << SETKEY_HASH_BITS);
 	set->key.low = record.number;
@@ -143,7 +145,8 @@ next_keys(JoinEngine *join)
 static JoinSet *
 next_set(JoinEngine *join)
 {
-	return join->spill->by_keys ? next_keys(join) : setfile_next(&join->spill->file);
+	return join->spill->by_keys ? next_keys(join) :
+		setfile_next(&join->spill->file);
 }
 
 /*
@@ -204,8 +207,10 @@ load_chunk(JoinEngine *join)
 		if (join->search.nsets == chunks->max_sets)
 		{
 			chunks->max_sets += Max(chunks->max_sets / 8, 64);
-			join->search.sets = chunks->max_sets == 64 ? palloc(64 * sizeof(JoinSet)) :
-				repalloc_huge(join->search.sets, chunks->max_sets * sizeof(JoinSet));
+			join->search.sets = chunks->max_sets == 64 ?
+				palloc(64 * sizeof(JoinSet)) :
+				repalloc_huge(join->search.sets,
+							  chunks->max_sets * sizeof(JoinSet));
 		}
 		set = &join->search.sets[join->search.nsets];
 		if (load_set(join, set))
@@ -236,11 +241,13 @@ begin_probes(JoinEngine *join)
 
 	if (join->search.symmetric)
 	{
-		spillreader_seek(chunks->reader, join->spill->by_keys ? chunks->this_chunk :
+		spillreader_seek(chunks->reader,
+						 join->spill->by_keys ? chunks->this_chunk :
 						 chunks->next_chunk);
 		return;
 	}
-	measure_sizes(join->search.measure, join->search.sets[0].size, join->search.threshold,
+	measure_sizes(join->search.measure, join->search.sets[0].size,
+				  join->search.threshold,
 				  &least, &most);
 	spillreader_seek(chunks->reader, chunks->first_probe);
 	while ((set = next_set(join)) != NULL && set->size < least)
@@ -260,7 +267,8 @@ is_too_large(JoinEngine *join, uint32 size)
 
 	if (!join->algorithm->sized)
 		return false;
-	measure_sizes(join->search.measure, join->search.sets[join->search.nsets - 1].size,
+	measure_sizes(join->search.measure,
+				  join->search.sets[join->search.nsets - 1].size,
 				  join->search.threshold, &least, &most);
 	return size > most;
 }
@@ -299,8 +307,10 @@ defer_candidates(JoinEngine *join, const JoinSet *probing)
 			!join->algorithm->may_match(&join->search, set, probing))
 			continue;
 		/* allocate `full` pairs at first */
-		deferred->pairs = growing_reserve(deferred->pairs, &deferred->max_pairs,
-										  Max(deferred->npairs + 1, deferred->full),
+		deferred->pairs = growing_reserve(deferred->pairs,
+										  &deferred->max_pairs,
+										  Max(deferred->npairs + 1,
+											  deferred->full),
 										  sizeof(uint64));
 		deferred->pairs[deferred->npairs++] =
 			(uint64) set_number(set) << 32 | set_number(probing);
@@ -337,8 +347,10 @@ static bool
 probe_next(JoinEngine *join)
 {
 	uint32		number = join->next++;
-	bool		in_chunk = join->search.symmetric && number < join->search.nsets;
-	JoinSet    *set = in_chunk && !join->spill->by_keys ? &join->search.sets[number] :
+	bool		in_chunk = join->search.symmetric &&
+	number < join->search.nsets;
+	bool		in_memory = in_chunk && !join->spill->by_keys;
+	JoinSet    *set = in_memory ? &join->search.sets[number] :
 	next_set(join);
 
 	if (set == NULL || is_too_large(join, set->size))
@@ -411,7 +423,8 @@ next_block(JoinEngine *join)
 	deferred->nsets = 0;
 	while (at < deferred->npairs &&
 		   (at == begin ||
-			deferred->arena.bytes + deferred->max_sets * sizeof(JoinSet) < most))
+			deferred->arena.bytes +
+			deferred->max_sets * sizeof(JoinSet) < most))
 	{
 		uint64		found = deferred->pairs[at] >> 32;
 		JoinSet    *from = read_set(&join->spill->file, found);
@@ -427,10 +440,12 @@ next_block(JoinEngine *join)
 		memcpy(set->values, from->values, bytes);
 		/* rows only if they are not larger than the values */
 		setfile_read_rows(&join->spill->file, set, &deferred->arena, bytes);
-		for (; at < deferred->npairs && deferred->pairs[at] >> 32 == found; at++)
+		for (; at < deferred->npairs &&
+			 deferred->pairs[at] >> 32 == found; at++)
 		{
 			CHECK_EVERY(at);
-			deferred->pairs[at] = deferred->pairs[at] << 32 | (deferred->nsets - 1);
+			deferred->pairs[at] =
+				deferred->pairs[at] << 32 | (deferred->nsets - 1);
 		}
 	}
 	sort_hashes(deferred->pairs + begin, at - begin);
@@ -457,10 +472,12 @@ compare_next(JoinEngine *join)
 	}
 	number = deferred->pairs[deferred->next] >> 32;
 	probing = read_set(&join->spill->file, number);
-	for (; deferred->next < deferred->end && deferred->pairs[deferred->next] >> 32 == number;
+	for (; deferred->next < deferred->end &&
+		 deferred->pairs[deferred->next] >> 32 == number;
 		 deferred->next++)
 	{
-		const JoinSet *set = &deferred->sets[(uint32) deferred->pairs[deferred->next]];
+		const JoinSet *set =
+		&deferred->sets[(uint32) deferred->pairs[deferred->next]];
 
 		CHECK_FOR_INTERRUPTS();
 		if (join->algorithm->compare(&join->search, set, probing))

@@ -25,7 +25,8 @@
 JoinEngine *
 engine_begin(const EngineParams *params)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "similarity join",
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "similarity join",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	JoinEngine *join = palloc0(sizeof(JoinEngine));
@@ -37,7 +38,8 @@ engine_begin(const EngineParams *params)
 	join->search.context = context;
 	join->phase = SEARCH_ADD;
 	join->search.memory = join->params.memory;
-	engine_set_condition(join, params->algorithm, params->measure, params->threshold);
+	engine_set_condition(join, params->algorithm, params->measure,
+						 params->threshold);
 	if (params->shared != NULL)
 	{
 		join->participant = palloc0(sizeof(Participant));
@@ -49,7 +51,8 @@ engine_begin(const EngineParams *params)
 }
 
 void
-engine_set_condition(JoinEngine *join, const Algorithm *algorithm, Measure measure, double threshold)
+engine_set_condition(JoinEngine *join, const Algorithm *algorithm,
+					 Measure measure, double threshold)
 {
 	Assert(join->search.stats.sets == 0);
 	Assert(measure_has_threshold(measure, threshold));
@@ -62,9 +65,11 @@ engine_set_condition(JoinEngine *join, const Algorithm *algorithm, Measure measu
 	 */
 	join->indexed = measure == MEASURE_CONTAINS ? SIDE_INNER : SIDE_OUTER;
 	join->probing = OTHER_SIDE(join->indexed);
-	join->search.measure = join->indexed == SIDE_OUTER ? measure : measure_commute(measure);
+	join->search.measure = join->indexed == SIDE_OUTER ? measure :
+		measure_commute(measure);
 	join->algorithm = algorithm;
-	join->search.symmetric = algorithm->symmetric || measure_commute(measure) == measure;
+	join->search.symmetric = algorithm->symmetric ||
+		measure_commute(measure) == measure;
 	join->search.counters.weighted = algorithm->weighted;
 }
 
@@ -113,7 +118,8 @@ engine_stats_add(EngineStats *sum, const EngineStats *stats)
 static void
 check_memory(JoinEngine *join, size_t added)
 {
-	bool		grows = join->memory->table.nsets == join->memory->table.maxsets;
+	bool		grows =
+	join->memory->table.nsets == join->memory->table.maxsets;
 	size_t		bytes;
 
 	Assert(join->phase == SEARCH_ADD);
@@ -121,7 +127,8 @@ check_memory(JoinEngine *join, size_t added)
 	if (join->memory->unchecked < join->params.memory / CHECK_PART && !grows)
 		return;
 	join->memory->unchecked = 0;
-	bytes = join->params.shared != NULL ? shared_bytes_held(join) : engine_bytes_held(join);
+	bytes = join->params.shared != NULL ? shared_bytes_held(join) :
+		engine_bytes_held(join);
 	/* the old table and one of twice the size */
 	if (grows)
 		bytes += 2 * settable_bytes(&join->memory->table);
@@ -139,7 +146,8 @@ store_values(JoinEngine *join, JoinSet *set, const uint64 *values)
 {
 	uint32		n = set->size;
 	SharedPointer place;
-	void	   *bytes = arena_alloc_shared(&join->memory->values, set_bytes(n), &place);
+	void	   *bytes = arena_alloc_shared(&join->memory->values, set_bytes(n),
+										   &place);
 
 	Assert(n > 0 && set->values == NULL);
 	set->values = set_values(bytes, n);
@@ -159,13 +167,15 @@ static JoinSet *
 distinct_set(JoinEngine *join, const AddedRow *row)
 {
 	bool		found;
-	JoinSet    *set = settable_find(&join->memory->table, row->key, row->values, row->n, &found);
+	JoinSet    *set = settable_find(&join->memory->table, row->key,
+									row->values, row->n, &found);
 	SharedPointer stored = InvalidSharedPointer;
 
 	if (found)
 		return set;
 	if (join->params.known != NULL)
-		stored = shared_values_find(join->params.known, join->params.areas, set->key,
+		stored = shared_values_find(join->params.known, join->params.areas,
+									set->key,
 									row->values, row->n);
 	if (SharedPointerIsValid(stored))
 	{
@@ -182,10 +192,12 @@ add_in_memory(JoinEngine *join, const AddedRow *row, uint32 rowno)
 {
 	JoinSide	side = row->side;
 	bool		shared = join->params.shared != NULL;
-	Row		  **rows = row->n == 0 ? join->memory->empty : distinct_set(join, row)->rows;
+	Row		  **rows = row->n == 0 ? join->memory->empty :
+	distinct_set(join, row)->rows;
 
 	Assert(join->spill == NULL);
-	rows[side] = row_make(&join->memory->rows[side], rows[side], row->data, rowno, row->len);
+	rows[side] = row_make(&join->memory->rows[side], rows[side], row->data,
+						  rowno, row->len);
 
 	/* in shared memory, the inner link leads to the last row */
 	if (join->params.self_join && (!shared || rows[SIDE_INNER] == NULL))
@@ -205,7 +217,8 @@ insert_row(JoinEngine *join, const AddedRow *row)
 	if (join->spill == NULL)
 		add_in_memory(join, row, rowno);
 	else
-		spill_add(join, row->side, row->key, row->values, row->data, rowno, row->len);
+		spill_add(join, row->side, row->key, row->values, row->data, rowno,
+				  row->len);
 }
 
 /* Insert all rows of the ring. */
@@ -215,7 +228,8 @@ flush_ring(JoinEngine *join)
 	MemoryContext old = MemoryContextSwitchTo(join->search.context);
 	const AddedRow *row;
 
-	while (join->memory != NULL && (row = ring_pop(&join->memory->ring)) != NULL)
+	while (join->memory != NULL &&
+		   (row = ring_pop(&join->memory->ring)) != NULL)
 		insert_row(join, row);
 	MemoryContextSwitchTo(old);
 }
@@ -235,7 +249,8 @@ may_have_match(JoinEngine *join, JoinSide side, const uint64 *values, uint32 n)
 	Assert(n > 0);
 	if (!feature_filter_is_active(&join->filter))
 		return true;
-	passes = join->algorithm->may_have_match(&join->search, &join->filter, values, n,
+	passes = join->algorithm->may_have_match(&join->search, &join->filter,
+											 values, n,
 											 side == join->indexed);
 	feature_filter_note(&join->filter, passes);
 	return passes;
@@ -254,7 +269,8 @@ engine_add(JoinEngine *join, JoinSide side, const uint64 *values, uint32 n,
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("too many rows in a similarity join"),
-				 errdetail("Each side can have at most %u rows.", PG_UINT32_MAX)));
+				 errdetail("Each side can have at most %u rows.",
+						   PG_UINT32_MAX)));
 	added.rowno = join->nrows[side]++;
 	if (n > 0 && !may_have_match(join, side, values, n))
 	{
@@ -272,7 +288,8 @@ engine_add(JoinEngine *join, JoinSide side, const uint64 *values, uint32 n,
 	}
 	if (keep && join->spill == NULL && ring_is_full(&join->memory->ring))
 		insert_row(join, ring_pop(&join->memory->ring));
-	if (keep && join->spill == NULL && ring_accepts(&join->memory->ring, &added))
+	if (keep && join->spill == NULL &&
+		ring_accepts(&join->memory->ring, &added))
 		ring_push(&join->memory->ring, &join->memory->table, &added);
 	else if (keep)
 	{
@@ -348,23 +365,30 @@ engine_filter_by_added(JoinEngine *join)
 	flush_ring(join);
 	if (join->spill == NULL)
 	{
-		engine_filter_begin(join, Max(join->totals.nfeatures, join->totals.npostings));
-		for (uint32 i = 0; join->filter.words != NULL && i < join->memory->table.nsets; i++)
+		engine_filter_begin(join,
+							Max(join->totals.nfeatures,
+								join->totals.npostings));
+		for (uint32 i = 0; join->filter.words != NULL &&
+			 i < join->memory->table.nsets; i++)
 		{
 			CHECK_FOR_INTERRUPTS();
-			engine_filter_add(join, join->memory->table.sets[i].values, join->memory->table.sets[i].size);
+			engine_filter_add(join, join->memory->table.sets[i].values,
+							  join->memory->table.sets[i].size);
 		}
 		return;
 	}
 	runs = &join->spill->file.runs;
-	keys = (double) join->totals.npostings / Max(join->totals.nstored, 1) * runs->nsets;
-	create_filter(join, Max(join->totals.nfeatures, (uint64) keys), runs->max_bytes / 2);
+	keys = (double) join->totals.npostings / Max(join->totals.nstored, 1) *
+		runs->nsets;
+	create_filter(join, Max(join->totals.nfeatures, (uint64) keys),
+				  runs->max_bytes / 2);
 	if (join->filter.words != NULL)
 	{
 		MemoryContext old = MemoryContextSwitchTo(join->search.context);
 
 		setruns_limit(runs, runs->max_bytes - join->filter.bytes);
-		setruns_scan(runs, engine_buffer(join), join->search.max_features, announce_set, join);
+		setruns_scan(runs, engine_buffer(join), join->search.max_features,
+					 announce_set, join);
 		MemoryContextSwitchTo(old);
 	}
 }
@@ -400,7 +424,8 @@ prepare_in_memory(JoinEngine *join)
 	join->search.nsets = table->nsets;
 	if (join->algorithm->ordered)
 	{
-		counters_create(&join->search.counters, engine_different_features(join),
+		counters_create(&join->search.counters,
+						engine_different_features(join),
 						join->params.memory / 8);
 		for (uint32 i = 0; i < table->nsets; i++)
 		{
@@ -421,7 +446,8 @@ prepare_in_memory(JoinEngine *join)
 		/* keep the keys in the place of dropped values, if they fit */
 		keys += set->nvalues;
 		if (set->size - set->nvalues < set->nkeys)
-			keys = arena_alloc(&join->memory->keys, sizeof(uint64) * set->nkeys);
+			keys = arena_alloc(&join->memory->keys,
+							   sizeof(uint64) * set->nkeys);
 		memcpy(keys, set->keys, sizeof(uint64) * set->nkeys);
 		set->keys = keys;
 	}
@@ -441,7 +467,8 @@ bool
 engine_numbers_used_up(const JoinEngine *join)
 {
 	/* count rows of the ring, too */
-	uint32		most = PG_UINT32_MAX / join->params.shared->nparts - 1 - RING_ROWS;
+	uint32		most = PG_UINT32_MAX / join->params.shared->nparts - 1 -
+	RING_ROWS;
 
 	return Max(join->nrows[SIDE_OUTER], join->nrows[SIDE_INNER]) >= most;
 }
@@ -541,7 +568,8 @@ share_on_disk(JoinEngine *join, Barrier *barrier)
 	if (join->memory != NULL)
 		free_shared_memory(join);
 	spill_merge(join);
-	if (phase <= STEP_MERGE && BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION))
+	if (phase <= STEP_MERGE &&
+		BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION))
 		spill_fold(join);
 	if (phase <= STEP_FOLD_COUNTERS)
 		BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION);
@@ -598,7 +626,8 @@ engine_build(JoinEngine *join, pg_atomic_uint64 *claimed)
 			probe_begin(join);
 		else
 			probe_begin_chunk(join);
-		engine_account(join, engine_areas(join)->bytes + join->search.index.bytes +
+		engine_account(join,
+					   engine_areas(join)->bytes + join->search.index.bytes +
 					   sizeof(JoinSet) * (size_t) join->search.nsets);
 	}
 	else
@@ -721,7 +750,8 @@ engine_rows_next(JoinEngine *join, JoinSide side, uint32 *rowno)
 		RowReader  *reader = &join->spill->cursors[side];
 		uint32		len;
 
-		return spillreader_at_end(&reader->reader) ? NULL : row_read(reader, rowno, &len);
+		return spillreader_at_end(&reader->reader) ? NULL :
+			row_read(reader, rowno, &len);
 	}
 	scan = &join->memory->scans[side];
 	while (scan->row == NULL && scan->set < join->search.nsets)

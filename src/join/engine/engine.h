@@ -113,7 +113,8 @@ extern void engine_end(JoinEngine *join);
  * Before the first row with a set: replace the algorithm, measure and
  * threshold of params.
  */
-extern void engine_set_condition(JoinEngine *join, const struct Algorithm *algorithm, Measure measure,
+extern void engine_set_condition(JoinEngine *join,
+								 const struct Algorithm *algorithm, Measure measure,
 								 double threshold);
 
 /*
@@ -121,7 +122,8 @@ extern void engine_set_condition(JoinEngine *join, const struct Algorithm *algor
  * features are distinct and rise.  Row and values are copied.  Rows of a side
  * are numbered from zero.
  */
-extern void engine_add(JoinEngine *join, JoinSide side, const uint64 *values, uint32 n,
+extern void engine_add(JoinEngine *join, JoinSide side, const uint64 *values,
+					   uint32 n,
 					   const void *row, uint32 len);
 
 /* Number of rows added on a side, including those that were not kept. */
@@ -139,7 +141,8 @@ extern void engine_filter_end(JoinEngine *join);
  * together, are known before any row is added: announce each of them.
  */
 extern void engine_filter_begin(JoinEngine *join, uint64 nfeatures);
-extern void engine_filter_add(JoinEngine *join, const uint64 *values, uint32 n);
+extern void engine_filter_add(JoinEngine *join, const uint64 *values,
+							  uint32 n);
 
 /* Rows added on the outer side. */
 extern uint32 engine_outer_rows(const JoinEngine *join);
@@ -169,7 +172,8 @@ extern bool engine_inner_stays(const JoinEngine *join);
  * valid until the next row_next on the same side, or, in memory, until
  * engine_next.
  */
-extern void rows_begin(JoinEngine *join, JoinSide side, RowGroup group, RowCursor *cursor);
+extern void rows_begin(JoinEngine *join, JoinSide side, RowGroup group,
+					   RowCursor *cursor);
 extern const void *rows_next(RowCursor *cursor, uint32 *rowno);
 
 /*
@@ -183,7 +187,8 @@ extern bool rows_begin_behind(const RowCursor *row, RowCursor *cursor);
  * after the last one.
  */
 extern void engine_rows(JoinEngine *join, JoinSide side);
-extern const void *engine_rows_next(JoinEngine *join, JoinSide side, uint32 *rowno);
+extern const void *engine_rows_next(JoinEngine *join, JoinSide side,
+									uint32 *rowno);
 
 /*
  * Several processes, whose parameters have `shared`.  Each adds a part of the
@@ -213,7 +218,8 @@ extern bool engine_is_spilled(JoinEngine *join);
  */
 typedef void (*RowCallback) (void *arg, JoinSide side, const uint64 *values,
 							 uint32 n, const void *row, uint32 len);
-extern void engine_return_rows(JoinEngine *join, RowCallback callback, void *arg);
+extern void engine_return_rows(JoinEngine *join, RowCallback callback,
+							   void *arg);
 
 /* Draw a secret; raise an error if there is no source of random bits. */
 extern void join_secret_draw(char *secret);

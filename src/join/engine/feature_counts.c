@@ -174,10 +174,12 @@ counters_fold_in_place(TokenCounters *counters)
 		for (uint64 i = 0; i < n; i++)
 		{
 			CHECK_EVERY(i);
-			counters->count[i] = Min(counters->count[2 * i] + counters->count[2 * i + 1],
+			counters->count[i] = Min(counters->count[2 * i] +
+									 counters->count[2 * i + 1],
 									 UINT16_MAX);
 			if (counters->weighted)
-				counters->most[i] = Max(counters->most[2 * i], counters->most[2 * i + 1]);
+				counters->most[i] = Max(counters->most[2 * i],
+										counters->most[2 * i + 1]);
 		}
 		counters->shift++;
 	}
@@ -223,7 +225,8 @@ counters_fetch(const TokenCounters *counters, const uint64 *values, uint32 n)
  * number.  May be called again on the values that are left.
  */
 uint32
-tokens_make(const TokenCounters *counters, uint64 *values, uint32 n, uint64 *keys)
+tokens_make(const TokenCounters *counters, uint64 *values, uint32 n,
+			uint64 *keys)
 {
 	uint32		left = 0;
 
@@ -235,7 +238,8 @@ tokens_make(const TokenCounters *counters, uint64 *values, uint32 n, uint64 *key
 		CHECK_EVERY(i);
 		if (i + PREFETCH_AHEAD < n)
 			__builtin_prefetch(&counters->count[counter_of(counters,
-														   values[i + PREFETCH_AHEAD])]);
+														   values[i +
+																  PREFETCH_AHEAD])]);
 		values[left] = value;
 		keys[left] = token_key(value, count);
 		left += (count > 1);
@@ -409,7 +413,8 @@ feature_filter_create(FeatureFilter *filter, uint64 nfeatures, size_t most)
 
 	memset(filter, 0, sizeof(FeatureFilter));
 	while (places * 2 / BITS_PER_BYTE <= most &&
-		   places < nfeatures * (places / BITS_PER_BYTE < CACHED ? PLACES : LARGE_PLACES))
+		   places < nfeatures *
+		   (places / BITS_PER_BYTE < CACHED ? PLACES : LARGE_PLACES))
 		places *= 2;
 	if (places < nfeatures * MIN_PLACES)
 		return;

@@ -58,24 +58,29 @@ counter_raise(uint16 *count)
 	return first;
 }
 
-extern void counters_create(TokenCounters *counters, uint64 nfeatures, size_t max_bytes);
+extern void counters_create(TokenCounters *counters, uint64 nfeatures,
+							size_t max_bytes);
 extern void counters_free(TokenCounters *counters);
 extern double counters_different(TokenCounters *counters);
 extern void counters_fold(TokenCounters *counters);
 
 /* For counters of several processes, see shared_index.c */
-extern void counters_shape(TokenCounters *counters, uint64 nfeatures, size_t max_bytes);
+extern void counters_shape(TokenCounters *counters, uint64 nfeatures,
+						   size_t max_bytes);
 extern uint64 counters_number(const TokenCounters *counters);
 extern void counters_fold_in_place(TokenCounters *counters);
-extern void counters_add(TokenCounters *counters, const uint64 *values, uint32 n);
-extern void counters_fetch(const TokenCounters *counters, const uint64 *values, uint32 n);
+extern void counters_add(TokenCounters *counters, const uint64 *values,
+						 uint32 n);
+extern void counters_fetch(const TokenCounters *counters, const uint64 *values,
+						   uint32 n);
 extern uint32 tokens_make(const TokenCounters *counters, uint64 *values,
 						  uint32 n, uint64 *keys);
 extern void tokens_select(uint64 *keys, uint32 n, uint32 nfirst);
 extern void counters_add_weights(TokenCounters *counters,
 								 const uint64 *features, const float *weights,
 								 uint32 n, double factor);
-extern uint32 weighted_tokens_make(const TokenCounters *counters, const uint64 *features,
+extern uint32 weighted_tokens_make(const TokenCounters *counters,
+								   const uint64 *features,
 								   const float *weights, uint32 n,
 								   double factor, WeightedToken *tokens);
 
@@ -115,10 +120,12 @@ extern bool feature_filter_is_selective(double keys);
  * Create an empty filter for nfeatures occurrences of features in the current
  * memory context; none if it would take more than `most` bytes.  And free it.
  */
-extern void feature_filter_create(FeatureFilter *filter, uint64 nfeatures, size_t most);
+extern void feature_filter_create(FeatureFilter *filter, uint64 nfeatures,
+								  size_t most);
 extern void feature_filter_free(FeatureFilter *filter);
 
-extern void feature_filter_add(FeatureFilter *filter, const uint64 *features, size_t n);
+extern void feature_filter_add(FeatureFilter *filter, const uint64 *features,
+							   size_t n);
 
 /* True if a feature has been added, or seems to. */
 static inline bool

@@ -41,7 +41,8 @@ inverted_index_buckets(uint64 npostings, uint64 nkeys)
 				 errdetail("It can have at most %u.", PG_UINT32_MAX),
 				 errhint("Lower work_mem, so that the join is done in parts.")));
 
-	while (n < npostings / 2 && (n < CACHED_BUCKETS || n / BUCKETS_A_KEY < nkeys))
+	while (n < npostings / 2 &&
+		   (n < CACHED_BUCKETS || n / BUCKETS_A_KEY < nkeys))
 		n *= 2;
 	return n;
 }
@@ -67,8 +68,10 @@ inverted_index_own_bytes(uint32 nsets)
 size_t
 inverted_index_bytes(uint32 nsets, uint64 npostings)
 {
-	return inverted_index_buckets(Min(npostings, PG_UINT32_MAX), npostings) * sizeof(Bucket) +
-		npostings * sizeof(Posting) + nsets * sizeof(IndexedSet) + inverted_index_own_bytes(nsets);
+	return inverted_index_buckets(Min(npostings, PG_UINT32_MAX), npostings) *
+		sizeof(Bucket) +
+		npostings * sizeof(Posting) + nsets * sizeof(IndexedSet) +
+		inverted_index_own_bytes(nsets);
 }
 
 static void *
@@ -145,7 +148,8 @@ inverted_index_free(InvertedIndex *index)
 void
 growing_index_create(InvertedIndex *index, uint64 npostings, uint64 nkeys)
 {
-	uint64		nbuckets = inverted_index_buckets(Min(npostings, PG_UINT32_MAX), nkeys);
+	uint64		nbuckets = inverted_index_buckets(Min(npostings,
+													  PG_UINT32_MAX), nkeys);
 
 	memset(index, 0, sizeof(InvertedIndex));
 	index->mode = INDEX_GROWING;
@@ -171,10 +175,12 @@ growing_index_reserve(InvertedIndex *index, uint32 size)
 		uint32		n = room * 2;
 
 		index->entries = repalloc_huge(index->entries, n * sizeof(IndexedSet));
-		index->accumulators = repalloc_huge(index->accumulators, n * sizeof(Accumulator));
+		index->accumulators = repalloc_huge(index->accumulators,
+											n * sizeof(Accumulator));
 		memset(index->accumulators + room, 0, room * sizeof(Accumulator));
 		index->sizes = repalloc_huge(index->sizes, n * sizeof(uint32));
-		index->candidates = repalloc_huge(index->candidates, n * sizeof(uint32));
+		index->candidates = repalloc_huge(index->candidates,
+										  n * sizeof(uint32));
 		index->growing.max_sets = n;
 	}
 	/* it has rows of both sides */
@@ -184,7 +190,8 @@ growing_index_reserve(InvertedIndex *index, uint32 size)
 size_t
 growing_index_bytes_with(const InvertedIndex *index, uint32 nkeys)
 {
-	size_t		a_set = sizeof(IndexedSet) + sizeof(Accumulator) + 2 * sizeof(uint32);
+	size_t		a_set = sizeof(IndexedSet) + sizeof(Accumulator) + 2 *
+	sizeof(uint32);
 	uint64		postings = index->npostings;
 	uint64		sets = index->growing.max_sets;
 
@@ -193,7 +200,8 @@ growing_index_bytes_with(const InvertedIndex *index, uint32 nkeys)
 		postings = postings / 4 * 5;
 	if (index->nadded == index->growing.max_sets)
 		sets *= 2;
-	return (sizeof(Bucket) << (64 - index->shift)) + postings * sizeof(Posting) +
+	return (sizeof(Bucket) << (64 - index->shift)) + postings *
+		sizeof(Posting) +
 		sets * a_set;
 }
 
@@ -214,9 +222,11 @@ growing_index_move(InvertedIndex *index, Bucket *bucket)
 					 errmsg("index of groups would have more than %u postings",
 							PG_UINT32_MAX),
 					 errhint("Lower work_mem, so that groups are made in parts.")));
-		index->postings = repalloc_huge(index->postings, index->npostings * sizeof(Posting));
+		index->postings = repalloc_huge(index->postings,
+										index->npostings * sizeof(Posting));
 	}
-	memcpy(&index->postings[index->growing.nused], &index->postings[bucket->start],
+	memcpy(&index->postings[index->growing.nused],
+		   &index->postings[bucket->start],
 		   bucket->n * sizeof(Posting));
 	bucket->start = index->growing.nused;
 	index->growing.nused = wanted;
@@ -253,7 +263,8 @@ announced_index_allocate(InvertedIndex *index)
 /* Sets are added */
 
 static pg_attribute_always_inline void
-add_keys(InvertedIndex *index, IndexMode mode, const uint64 *keys, uint32 n, uint32 position)
+add_keys(InvertedIndex *index, IndexMode mode, const uint64 *keys, uint32 n,
+		 uint32 position)
 {
 	for (uint32 i = 0; i < n; i++)
 	{
@@ -267,7 +278,8 @@ add_keys(InvertedIndex *index, IndexMode mode, const uint64 *keys, uint32 n, uin
 }
 
 void
-inverted_index_add(InvertedIndex *index, const uint64 *keys, uint32 n, uint32 position)
+inverted_index_add(InvertedIndex *index, const uint64 *keys, uint32 n,
+				   uint32 position)
 {
 	if (index->mode == INDEX_GROWING)
 		add_keys(index, INDEX_GROWING, keys, n, position);
@@ -275,7 +287,8 @@ inverted_index_add(InvertedIndex *index, const uint64 *keys, uint32 n, uint32 po
 		add_keys(index, INDEX_ANNOUNCED, keys, n, position);
 	if (n > 0)
 		index->entries[index->nadded].suffix =
-			suffix_bound(keys, n, INDEXED_SIZE(index, index->nadded) - position);
+			suffix_bound(keys, n,
+						 INDEXED_SIZE(index, index->nadded) - position);
 	index->nadded++;
 }
 
@@ -341,14 +354,16 @@ inverted_index_from(const Posting *posting, const Posting *end, uint32 set)
 		posting += step;
 		step *= 2;
 	}
-	return posting + first_from(posting, Min(step + 1, (size_t) (end - posting)), set);
+	return posting +
+		first_from(posting, Min(step + 1, (size_t) (end - posting)), set);
 }
 
 /*
  * The first set, from that one on, that has at least that size, or the limit.
  */
 uint32
-inverted_index_first_of_size(const InvertedIndex *index, uint32 from, uint64 size)
+inverted_index_first_of_size(const InvertedIndex *index, uint32 from,
+							 uint64 size)
 {
 	Assert(index->mode != INDEX_GROWING);
 	while (from < index->limit && INDEXED_SIZE(index, from) < size)

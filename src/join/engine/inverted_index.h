@@ -208,14 +208,16 @@ extern void announced_index_create(InvertedIndex *index, const JoinSet *sets,
 /*
  * Announce a set with these keys; and allocate all buckets after the last one.
  */
-extern void announced_index_count(InvertedIndex *index, const uint64 *keys, uint32 n);
+extern void announced_index_count(InvertedIndex *index, const uint64 *keys,
+								  uint32 n);
 extern void announced_index_allocate(InvertedIndex *index);
 
 /*
  * Create an empty growing index; the numbers of postings and of different keys
  * are estimates.
  */
-extern void growing_index_create(InvertedIndex *index, uint64 npostings, uint64 nkeys);
+extern void growing_index_create(InvertedIndex *index, uint64 npostings,
+								 uint64 nkeys);
 
 /* Make room for one more set of that size, which is added next. */
 extern void growing_index_reserve(InvertedIndex *index, uint32 size);
@@ -224,7 +226,8 @@ extern void growing_index_reserve(InvertedIndex *index, uint32 size);
  * Upper bound of the bytes of a growing index while it adds one more set of
  * nkeys keys.
  */
-extern size_t growing_index_bytes_with(const InvertedIndex *index, uint32 nkeys);
+extern size_t growing_index_bytes_with(const InvertedIndex *index,
+									   uint32 nkeys);
 
 /* Move the postings of a full bucket to a place of twice the size. */
 extern void growing_index_move(InvertedIndex *index, Bucket *bucket);
@@ -233,14 +236,16 @@ extern void growing_index_move(InvertedIndex *index, Bucket *bucket);
  * Complete an index over the same sets that several processes read: the caller
  * has set buckets, shift, postings, npostings and entries, in shared memory.
  */
-extern void shared_view_attach(InvertedIndex *index, const JoinSet *sets, uint32 nsets);
+extern void shared_view_attach(InvertedIndex *index, const JoinSet *sets,
+							   uint32 nsets);
 
 extern void inverted_index_free(InvertedIndex *index);
 
 /*
  * Add the next set with these keys; the first one is at `position` in the set.
  */
-extern void inverted_index_add(InvertedIndex *index, const uint64 *keys, uint32 n,
+extern void inverted_index_add(InvertedIndex *index, const uint64 *keys,
+							   uint32 n,
 							   uint32 position);
 
 /*
@@ -254,13 +259,16 @@ extern void inverted_index_add_bitmap(InvertedIndex *index, const uint64 *keys,
  * The first posting, from this one on, whose set is not before that one, or
  * `end`; by exponential search, as it is mostly close.
  */
-extern const Posting *inverted_index_from(const Posting *posting, const Posting *end,
+extern const Posting *inverted_index_from(const Posting *posting,
+										  const Posting *end,
 										  uint32 set);
 
 /* For the functions below. */
-extern uint32 inverted_index_first_of_size(const InvertedIndex *index, uint32 from,
+extern uint32 inverted_index_first_of_size(const InvertedIndex *index,
+										   uint32 from,
 										   uint64 size);
-extern const Posting *shared_view_not_small(const InvertedIndex *index, const Bucket *bucket);
+extern const Posting *shared_view_not_small(const InvertedIndex *index,
+											const Bucket *bucket);
 
 /*
  * The suffix of a set that has n >= 1 keys in the index, and nelements
@@ -294,7 +302,8 @@ inverted_index_bucket(const InvertedIndex *index, uint64 key)
 static inline uint32
 inverted_index_tag(const InvertedIndex *index, uint64 key)
 {
-	return UINT32_C(1) << (inverted_index_hash(key) >> (index->shift - 5) & 31);
+	return UINT32_C(1) << (inverted_index_hash(key) >> (index->shift -
+														5) & 31);
 }
 
 /* Note that sets below that size are too small; later sizes are not less. */
@@ -303,10 +312,12 @@ inverted_index_begin_at(InvertedIndex *index, IndexMode mode, uint64 size)
 {
 	Assert(mode == index->mode);
 	if (mode == INDEX_ANNOUNCED)
-		index->announced.least = inverted_index_first_of_size(index, index->announced.least,
+		index->announced.least = inverted_index_first_of_size(index,
+															  index->announced.least,
 															  size);
 	else if (mode == INDEX_SHARED)
-		index->shared.least = inverted_index_first_of_size(index, index->shared.least, size);
+		index->shared.least = inverted_index_first_of_size(index,
+														   index->shared.least, size);
 }
 
 /*
@@ -333,7 +344,8 @@ inverted_index_put(InvertedIndex *index, IndexMode mode, uint64 key)
  * is too small stays so.  An exhausted list costs no read.
  */
 static inline const Posting *
-announced_index_list(const InvertedIndex *index, Bucket *bucket, const Posting **end,
+announced_index_list(const InvertedIndex *index, Bucket *bucket,
+					 const Posting **end,
 					 uint64 *removed)
 {
 	const Posting *posting = &index->postings[bucket->start];
@@ -374,10 +386,12 @@ shared_view_add_tag(Bucket *bucket, uint32 tag)
  * is indexed by this key.
  */
 static inline bool
-shared_view_may_have(const InvertedIndex *index, const Bucket *bucket, uint64 key,
+shared_view_may_have(const InvertedIndex *index, const Bucket *bucket,
+					 uint64 key,
 					 bool own, uint32 limit)
 {
-	uint32		tag = inverted_index_hash(key) >> (index->shift - 5) & (SHARED_TAGS - 1);
+	uint32		tag = inverted_index_hash(key) >> (index->shift -
+												   5) & (SHARED_TAGS - 1);
 
 	return (bucket->tags >> (own ? AGAIN_SHIFT : 0) >> tag & 1) != 0 &&
 		bucket->first_set < limit;
@@ -388,7 +402,8 @@ shared_view_may_have(const InvertedIndex *index, const Bucket *bucket, uint64 ke
  * small; none without a match.
  */
 static inline const Posting *
-shared_view_list(const InvertedIndex *index, uint64 key, bool own, const Posting **end)
+shared_view_list(const InvertedIndex *index, uint64 key, bool own,
+				 const Posting **end)
 {
 	const Bucket *bucket = inverted_index_bucket(index, key);
 
@@ -397,7 +412,8 @@ shared_view_list(const InvertedIndex *index, uint64 key, bool own, const Posting
 	if (!shared_view_may_have(index, bucket, key, own, index->limit))
 		return *end;
 	*end += bucket->start + bucket->n;
-	return bucket->first_set < index->shared.least ? shared_view_not_small(index, bucket) :
+	return bucket->first_set < index->shared.least ?
+		shared_view_not_small(index, bucket) :
 		&index->postings[bucket->start];
 }
 
@@ -408,7 +424,8 @@ shared_view_list(const InvertedIndex *index, uint64 key, bool own, const Posting
  * take longer, as long lists are not in the cache.
  */
 static pg_attribute_always_inline const Posting *
-inverted_index_postings(const InvertedIndex *index, IndexMode mode, uint64 key, bool own,
+inverted_index_postings(const InvertedIndex *index, IndexMode mode, uint64 key,
+						bool own,
 						const Posting **end, uint64 *removed)
 {
 	Bucket	   *bucket;
@@ -432,7 +449,8 @@ inverted_index_postings(const InvertedIndex *index, IndexMode mode, uint64 key, 
  * next postings.
  */
 static inline void
-inverted_index_fetch_buckets(const InvertedIndex *index, const uint64 *keys, uint32 n)
+inverted_index_fetch_buckets(const InvertedIndex *index, const uint64 *keys,
+							 uint32 n)
 {
 	for (uint32 i = 0; i < n; i++)
 		__builtin_prefetch(inverted_index_bucket(index, keys[i]), 1);
@@ -460,7 +478,8 @@ announced_index_fetch(const InvertedIndex *index, const uint64 *keys, uint32 n,
  * index.
  */
 static inline void
-shared_view_fetch(const InvertedIndex *index, const uint64 *keys, uint32 n, uint32 own,
+shared_view_fetch(const InvertedIndex *index, const uint64 *keys, uint32 n,
+				  uint32 own,
 				  uint32 limit)
 {
 	Assert(index->mode == INDEX_SHARED);
@@ -472,7 +491,8 @@ shared_view_fetch(const InvertedIndex *index, const uint64 *keys, uint32 n, uint
 			continue;
 		__builtin_prefetch(&index->postings[bucket->start]);
 		if (bucket->n > 1)
-			__builtin_prefetch(&index->postings[bucket->start + Min(bucket->n, 8) - 1]);
+			__builtin_prefetch(&index->postings[bucket->start +
+												Min(bucket->n, 8) - 1]);
 	}
 }
 

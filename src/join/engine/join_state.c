@@ -33,7 +33,8 @@ engine_begin_memory(JoinEngine *join)
 {
 	SetsInMemory *memory = join->memory = palloc0(sizeof(SetsInMemory));
 	size_t		block = Min(Max(join->params.memory / 512, 1024), 64 * 1024);
-	Arena	   *arenas[] = {&memory->values, &memory->keys, &memory->rows[SIDE_OUTER],
+	Arena	   *arenas[] = {&memory->values, &memory->keys,
+		&memory->rows[SIDE_OUTER],
 	&memory->rows[SIDE_INNER]};
 
 	Assert(join->spill == NULL);
@@ -86,11 +87,13 @@ memory_held(JoinEngine *join)
 size_t
 engine_bytes_held(JoinEngine *join)
 {
-	size_t		counter = sizeof(uint16) + (join->search.counters.weighted ? sizeof(float) : 0);
+	size_t		counter = sizeof(uint16) +
+	(join->search.counters.weighted ? sizeof(float) : 0);
 	size_t		counters = join->algorithm->ordered ?
 	Min(join->totals.nfeatures * 2 * counter, join->params.memory / 8) : 0;
 
-	return (join->memory == NULL ? 0 : memory_held(join)) + join->filter.bytes + counters +
+	return (join->memory == NULL ? 0 : memory_held(join)) +
+		join->filter.bytes + counters +
 		join->search.max_features * sizeof(uint64);
 }
 
@@ -105,7 +108,9 @@ engine_make_room(JoinEngine *join)
 {
 	engine_account(join, engine_bytes_held(join));
 	join->search.room = MemoryContextAllocHuge(join->search.context,
-											   sizeof(uint64) * Max(join->search.max_features, 1));
+											   sizeof(uint64) *
+											   Max(join->search.max_features,
+												   1));
 }
 
 /*
@@ -160,9 +165,11 @@ engine_is_indexed(const JoinEngine *join, const JoinSet *set)
 void
 engine_prepare(JoinEngine *join, JoinSet *set)
 {
-	bool		probes = join->search.symmetric || set->rows[join->probing] != NULL;
+	bool		probes = join->search.symmetric ||
+	set->rows[join->probing] != NULL;
 
-	join->algorithm->prepare(&join->search, set, engine_is_indexed(join, set), probes);
+	join->algorithm->prepare(&join->search, set, engine_is_indexed(join, set),
+							 probes);
 }
 
 uint32
@@ -209,7 +216,8 @@ indexes_at_once(const JoinEngine *join)
 static void
 index_next(JoinEngine *join, const JoinSet *set)
 {
-	search_add(&join->search, join->algorithm, set, engine_indexed_keys(join, set));
+	search_add(&join->search, join->algorithm, set,
+			   engine_indexed_keys(join, set));
 }
 
 void
@@ -234,7 +242,8 @@ make_index(JoinEngine *join)
 		CHECK_EVERY(i);
 		npostings += engine_indexed_keys(join, &join->search.sets[i]);
 	}
-	announced_index_create(index, join->search.sets, join->search.nsets, npostings,
+	announced_index_create(index, join->search.sets, join->search.nsets,
+						   npostings,
 						   engine_different_keys(join, npostings));
 	for (uint32 i = 0; i < join->search.nsets; i++)
 	{
@@ -242,7 +251,8 @@ make_index(JoinEngine *join)
 		if (i + FETCH_AHEAD < join->search.nsets)
 			set_fetch_keys(&join->search.sets[i + FETCH_AHEAD]);
 		announced_index_count(index, join->search.sets[i].keys,
-							  engine_indexed_keys(join, &join->search.sets[i]));
+							  engine_indexed_keys(join,
+												  &join->search.sets[i]));
 	}
 	announced_index_allocate(index);
 	if (indexes_at_once(join))
@@ -292,7 +302,8 @@ probe_is_claimed(JoinEngine *join)
 		return true;
 	if (number >= claims->end)
 	{
-		uint64		n = Max(Min(join->search.stats.distinct / MIN_CLAIMS, MAX_CLAIMED), 1);
+		uint64		n = Max(Min(join->search.stats.distinct / MIN_CLAIMS,
+								MAX_CLAIMED), 1);
 
 		claims->begin = pg_atomic_fetch_add_u64(claims->claimed, n);
 		claims->end = claims->begin + n;
@@ -321,12 +332,14 @@ add_pair(JoinEngine *join, const JoinSet *outer, const JoinSet *inner)
 }
 
 void
-probe_add_match(JoinEngine *join, const JoinSet *indexed, const JoinSet *probing)
+probe_add_match(JoinEngine *join, const JoinSet *indexed,
+				const JoinSet *probing)
 {
 	join->search.stats.matches++;
 	if (join->search.symmetric || join->indexed == SIDE_OUTER)
 		add_pair(join, indexed, probing);
-	if ((join->search.symmetric && !join->params.either_order) || join->indexed == SIDE_INNER)
+	if ((join->search.symmetric && !join->params.either_order) ||
+		join->indexed == SIDE_INNER)
 		add_pair(join, probing, indexed);
 }
 
@@ -395,13 +408,15 @@ probe_fetch_ahead(JoinEngine *join, uint32 number)
 		return;
 	set_fetch_keys(&set[FETCH_FIRST]);
 	__builtin_prefetch(set[FETCH_FIRST].values - 1);
-	rows_ahead_add(&join->ahead, engine_areas(join), set[FETCH_FIRST].rows[SIDE_OUTER]);
+	rows_ahead_add(&join->ahead, engine_areas(join),
+				   set[FETCH_FIRST].rows[SIDE_OUTER]);
 	set += FETCH_AHEAD;
 	if (index->mode == INDEX_SHARED)
 		shared_view_fetch(index, set->keys, set->nkeys,
 						  engine_indexed_keys(join, set), number);
 	else
-		announced_index_fetch(index, set->keys, set->nkeys, engine_indexed_keys(join, set));
+		announced_index_fetch(index, set->keys, set->nkeys,
+							  engine_indexed_keys(join, set));
 	set += FETCH_AHEAD;
 	inverted_index_fetch_buckets(index, set->keys, set->nkeys);
 }

@@ -213,7 +213,8 @@ extern uint64 engine_different_features(JoinEngine *join);
 extern void engine_count(JoinEngine *join, const uint64 *values, uint32 n);
 
 /* Prefetch what preparing a set of these values reads first. */
-extern void engine_fetch_counters(JoinEngine *join, const uint64 *values, uint32 n);
+extern void engine_fetch_counters(JoinEngine *join, const uint64 *values,
+								  uint32 n);
 
 /* True if a set has rows on a side that is indexed. */
 extern bool engine_is_indexed(const JoinEngine *join, const JoinSet *set);
@@ -265,7 +266,8 @@ extern void probe_verify(JoinEngine *join, const JoinSet *probing);
  * Note a match of two sets; or of a set, which has rows on both sides, with
  * itself.
  */
-extern void probe_add_match(JoinEngine *join, const JoinSet *indexed, const JoinSet *probing);
+extern void probe_add_match(JoinEngine *join, const JoinSet *indexed,
+							const JoinSet *probing);
 extern void probe_add_itself(JoinEngine *join, const JoinSet *set);
 
 /* Prefetch for the probe of set `number` of the chunk and those after it. */

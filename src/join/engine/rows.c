@@ -131,7 +131,8 @@ published_part(SpillFile *whole, int part)
 	else
 	{
 		part_name(full, whole, part);
-		whole->parts[part] = BufFileOpenFileSet(whole->store.files, full, O_RDONLY, false);
+		whole->parts[part] = BufFileOpenFileSet(whole->store.files, full,
+												O_RDONLY, false);
 	}
 	return whole->parts[part];
 }
@@ -339,7 +340,8 @@ Row *
 row_make(Arena *arena, Row *next, const void *data, uint32 rowno, uint32 len)
 {
 	SharedPointer pointer;
-	Row		   *row = arena_alloc_shared(arena, offsetof(Row, data) + len, &pointer);
+	Row		   *row = arena_alloc_shared(arena, offsetof(Row, data) + len,
+										 &pointer);
 
 	row->next = next;
 	row->rowno = rowno;
@@ -349,7 +351,8 @@ row_make(Arena *arena, Row *next, const void *data, uint32 rowno, uint32 len)
 }
 
 Row *
-rows_of_range(RowReader *reader, Arena *arena, const RowRange *range, size_t max_bytes)
+rows_of_range(RowReader *reader, Arena *arena, const RowRange *range,
+			  size_t max_bytes)
 {
 	Row		   *first = NULL;
 	Row		  **last = &first;

@@ -59,7 +59,8 @@ typedef struct SpillReader
 } SpillReader;
 
 /* Create an empty file. */
-extern void spillfile_create(SpillFile *file, const SpillStore *store, const char *name);
+extern void spillfile_create(SpillFile *file, const SpillStore *store,
+							 const char *name);
 
 /* Append len bytes to a file that is not published, but may have been read. */
 extern void spillfile_write(SpillFile *file, const void *data, size_t len);
@@ -84,12 +85,14 @@ extern void spillfile_add_piece(SpillFile *whole, const SpillPiece *piece);
 extern size_t spillfile_piece(const SpillFile *whole, uint64 offset);
 
 /* Read len bytes, which must be there. */
-extern void spillfile_read(SpillFile *file, uint64 offset, void *data, size_t len);
+extern void spillfile_read(SpillFile *file, uint64 offset, void *data,
+						   size_t len);
 
 extern void spillfile_close(SpillFile *file);
 
 /* Create a reader at the beginning of the file, with a buffer of that size. */
-extern void spillreader_create(SpillReader *reader, SpillFile *file, size_t buffer);
+extern void spillreader_create(SpillReader *reader, SpillFile *file,
+							   size_t buffer);
 extern void spillreader_seek(SpillReader *reader, uint64 offset);
 extern uint64 spillreader_tell(const SpillReader *reader);
 extern bool spillreader_at_end(const SpillReader *reader);
@@ -107,7 +110,8 @@ extern void spillreader_copy(SpillReader *reader, SpillFile *to, size_t len);
  * True if the next len bytes, which must be there, are these; they stay
  * unread.
  */
-extern bool spillreader_next_is(SpillReader *reader, const void *data, size_t len);
+extern bool spillreader_next_is(SpillReader *reader, const void *data,
+								size_t len);
 
 /* The rows of a set, in memory or in a file */
 
@@ -169,15 +173,18 @@ row_at(SharedAreas *areas, const Row *link)
 }
 
 /* Make a row before `next`, with a copy of its data; returns the link. */
-extern Row *row_make(Arena *arena, Row *next, const void *data, uint32 rowno, uint32 len);
+extern Row *row_make(Arena *arena, Row *next, const void *data, uint32 rowno,
+					 uint32 len);
 
 /*
  * The rows of a range of a file: a list if they have at most that many bytes.
  */
-extern Row *rows_of_range(RowReader *reader, Arena *arena, const RowRange *range,
+extern Row *rows_of_range(RowReader *reader, Arena *arena,
+						  const RowRange *range,
 						  size_t max_bytes);
 
-extern void row_reader_create(RowReader *reader, SpillFile *file, size_t buffer);
+extern void row_reader_create(RowReader *reader, SpillFile *file,
+							  size_t buffer);
 
 /* Read the next row; it is valid until the next call. */
 extern const void *row_read(RowReader *reader, uint32 *rowno, uint32 *len);

@@ -30,11 +30,14 @@ search_find_need(JoinSearch *search, uint32 indexed, uint32 probing)
 uint64
 search_find_least_overlap(JoinSearch *search, bool indexed, uint32 size)
 {
-	Measure		measure = indexed ? search->measure : measure_commute(search->measure);
-	uint64		least = measure_least_overlap(measure, size, search->threshold);
+	Measure		measure = indexed ? search->measure :
+	measure_commute(search->measure);
+	uint64		least = measure_least_overlap(measure, size,
+											  search->threshold);
 
 	/* size + 1 of the greatest size does not fit into the cache */
-	return least > PG_UINT32_MAX ? least : keep_answer(&search->least, indexed, size, least);
+	return least > PG_UINT32_MAX ? least :
+		keep_answer(&search->least, indexed, size, least);
 }
 
 /* Length of a prefix that has one of any `need` elements of the set. */
@@ -54,7 +57,8 @@ search_find_indexed_prefix(JoinSearch *search, uint32 size)
 		need = measure_min_overlap(search->measure, size, size, t);
 	else
 		need = measure_least_overlap(search->measure, size, t);
-	return keep_answer(&search->indexed_prefix, 0, size, prefix_of(size, need));
+	return keep_answer(&search->indexed_prefix, 0, size,
+					   prefix_of(size, need));
 }
 
 uint32
@@ -63,7 +67,8 @@ search_find_probing_prefix(JoinSearch *search, uint32 size)
 	uint64		need = measure_least_overlap(measure_commute(search->measure),
 											 size, search->threshold);
 
-	return keep_answer(&search->probing_prefix, 0, size, prefix_of(size, need));
+	return keep_answer(&search->probing_prefix, 0, size,
+					   prefix_of(size, need));
 }
 
 const MatchSizes *
@@ -74,7 +79,8 @@ search_match_sizes(JoinSearch *search, uint32 size)
 	if (sizes->size != size)
 	{
 		sizes->size = size;
-		measure_sizes(measure_commute(search->measure), size, search->threshold,
+		measure_sizes(measure_commute(search->measure), size,
+					  search->threshold,
 					  &sizes->least, &sizes->most);
 	}
 	return sizes;
@@ -89,7 +95,8 @@ search_order(JoinSearch *search, JoinSet *set, uint32 prefix)
 {
 	uint32		dropped;
 
-	set->nvalues = tokens_make(&search->counters, set->values, set->size, search->room);
+	set->nvalues = tokens_make(&search->counters, set->values, set->size,
+							   search->room);
 	dropped = set->size - set->nvalues;
 	set->keys = search->room;
 	set->nkeys = prefix <= dropped ? 0 : Min(prefix - dropped, set->nvalues);
@@ -99,7 +106,8 @@ search_order(JoinSearch *search, JoinSet *set, uint32 prefix)
 }
 
 void
-search_add(JoinSearch *search, const Algorithm *algorithm, const JoinSet *set, uint32 n)
+search_add(JoinSearch *search, const Algorithm *algorithm, const JoinSet *set,
+		   uint32 n)
 {
 	Posting		small;
 	uint64		second;
@@ -108,7 +116,9 @@ search_add(JoinSearch *search, const Algorithm *algorithm, const JoinSet *set, u
 		algorithm->add(search, set, n);
 	else if (n > 0 && algorithm->bitmaps != NULL &&
 			 algorithm->bitmaps(search, set, &small, &second))
-		inverted_index_add_bitmap(&search->index, set->keys, n, &small, second);
+		inverted_index_add_bitmap(&search->index, set->keys, n, &small,
+								  second);
 	else
-		inverted_index_add(&search->index, set->keys, n, set->size - set->nvalues);
+		inverted_index_add(&search->index, set->keys, n,
+						   set->size - set->nvalues);
 }

@@ -84,7 +84,8 @@ typedef struct JoinSearch
 	EngineStats stats;
 } JoinSearch;
 
-typedef void (*ProbeCallback) (JoinSearch *search, const JoinSet *set, uint32 sides);
+typedef void (*ProbeCallback) (JoinSearch *search, const JoinSet *set,
+							   uint32 sides);
 
 /*
  * Define a ProbeCallback for indexes of one kind, by a function that takes the
@@ -131,7 +132,8 @@ typedef struct Algorithm
 	 * Make the keys of a set, to be indexed, to probe, or both; valid until
 	 * the next call.
 	 */
-	void		(*prepare) (JoinSearch *search, JoinSet *set, bool indexed, bool probing);
+	void		(*prepare) (JoinSearch *search, JoinSet *set, bool indexed,
+							bool probing);
 
 	/* Number of its first keys that a prepared set has in the index. */
 	uint32		(*indexed_keys) (JoinSearch *search, const JoinSet *set);
@@ -141,7 +143,8 @@ typedef struct Algorithm
 	 * posting, the second for the set's entry.  False if the set is too
 	 * large.  NULL: all sets are.
 	 */
-	bool		(*bitmaps) (JoinSearch *search, const JoinSet *set, Posting *posting,
+	bool		(*bitmaps) (JoinSearch *search, const JoinSet *set,
+							Posting *posting,
 							uint64 *second);
 
 	/*
@@ -165,30 +168,36 @@ typedef struct Algorithm
 	 */
 	bool		(*announce) (JoinSearch *search, FeatureFilter *filter,
 							 const uint64 *values, uint32 n);
-	bool		(*may_have_match) (JoinSearch *search, const FeatureFilter *filter,
+	bool		(*may_have_match) (JoinSearch *search,
+								   const FeatureFilter *filter,
 								   const uint64 *values, uint32 n, bool indexed);
 
 	/* Free the state of a chunk. NULL: there is none. */
 	void		(*end_chunk) (JoinSearch *search);
 
 	/* True if the sets match. */
-	bool		(*verify) (JoinSearch *search, const JoinSet *indexed, const JoinSet *probing);
+	bool		(*verify) (JoinSearch *search, const JoinSet *indexed,
+						   const JoinSet *probing);
 
 	/*
 	 * verify in two steps, for sets with only keys and bitmaps in memory:
 	 * first by these, then by the values.  NULL: candidates are found by
 	 * whole sets only.
 	 */
-	bool		(*may_match) (JoinSearch *search, const JoinSet *indexed, const JoinSet *probing);
-	bool		(*compare) (JoinSearch *search, const JoinSet *indexed, const JoinSet *probing);
+	bool		(*may_match) (JoinSearch *search, const JoinSet *indexed,
+							  const JoinSet *probing);
+	bool		(*compare) (JoinSearch *search, const JoinSet *indexed,
+							const JoinSet *probing);
 
 	/* True if a set matches itself. NULL: each does. */
 	bool		(*reflexive) (JoinSearch *search, const JoinSet *set);
 } Algorithm;
 
 /* Answers that search_need() and the others below have not cached. */
-extern uint32 search_find_need(JoinSearch *search, uint32 indexed, uint32 probing);
-extern uint64 search_find_least_overlap(JoinSearch *search, bool indexed, uint32 size);
+extern uint32 search_find_need(JoinSearch *search, uint32 indexed,
+							   uint32 probing);
+extern uint64 search_find_least_overlap(JoinSearch *search, bool indexed,
+										uint32 size);
 extern uint32 search_find_indexed_prefix(JoinSearch *search, uint32 size);
 extern uint32 search_find_probing_prefix(JoinSearch *search, uint32 size);
 
@@ -258,13 +267,16 @@ search_component(const JoinSearch *search, uint32 set)
  * next other posting, or `end`.
  */
 static inline const Posting *
-search_pass_own(const JoinSearch *search, const Posting *posting, const Posting *end)
+search_pass_own(const JoinSearch *search, const Posting *posting,
+				const Posting *end)
 {
 	Assert(search->index.mode == INDEX_GROWING);
 	if (search->components == NULL)
 		return posting;
-	while (posting < end && search_component(search, posting->set) == search->component)
-		posting = inverted_index_from(posting, end, search->run_ends[posting->set]);
+	while (posting < end &&
+		   search_component(search, posting->set) == search->component)
+		posting = inverted_index_from(posting, end,
+									  search->run_ends[posting->set]);
 	return posting;
 }
 

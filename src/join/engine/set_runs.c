@@ -77,7 +77,8 @@ compare_records(SetKey a, bool a_is_row, SetKey b, bool b_is_row)
 static bool
 same_hash(SetKey a, SetKey b)
 {
-	return a.high == b.high && (((uint64) a.low ^ (uint64) b.low) & ~NUMBER_MASK) == 0;
+	return a.high == b.high &&
+		(((uint64) a.low ^ (uint64) b.low) & ~NUMBER_MASK) == 0;
 }
 
 static size_t
@@ -104,7 +105,8 @@ setruns_new_key(SetRuns *runs, SetKey key)
 				 errmsg("too many sets in a similarity join"),
 				 errhint("Raise work_mem.")));
 	key.low = (int64) (((uint64) key.low & ~NUMBER_MASK) |
-					   (runs->nsets++ * runs->store.nparts + runs->store.part));
+					   (runs->nsets++ * runs->store.nparts +
+						runs->store.part));
 	return key;
 }
 
@@ -133,7 +135,8 @@ static void
 add_range(SetRuns *runs, uint64 begin)
 {
 	Assert(runs->file.size > begin);
-	runs->ranges = growing_reserve(runs->ranges, &runs->max_ranges, runs->nranges + 1,
+	runs->ranges = growing_reserve(runs->ranges, &runs->max_ranges,
+								   runs->nranges + 1,
 								   sizeof(RunRange));
 	runs->ranges[runs->nranges++] = (RunRange)
 	{
@@ -158,8 +161,10 @@ write_pending(SetRuns *runs, PendingSet *set, const PendingSet *last)
 	RunHead		head = {.row = set->row_bytes << 1 | set->side};
 
 	/* a set that is identical to the last one becomes a further row of it */
-	if (set->values != NULL && last != NULL && same_hash(set->key, last->key) &&
-		memcmp(set->values, last->values, values_bytes(SETKEY_SIZE(set->key))) == 0)
+	if (set->values != NULL && last != NULL &&
+		same_hash(set->key, last->key) &&
+		memcmp(set->values, last->values,
+			   values_bytes(SETKEY_SIZE(set->key))) == 0)
 	{
 		set->key = last->key;
 		set->values = NULL;
@@ -240,7 +245,8 @@ first_run(const SetRuns *runs)
 static size_t
 most_open(const SetRuns *runs)
 {
-	return Max(runs->max_bytes / OPEN_PART / (MIN_BUFFER + sizeof(Run)), MIN_OPEN_RUNS);
+	return Max(runs->max_bytes / OPEN_PART / (MIN_BUFFER + sizeof(Run)),
+			   MIN_OPEN_RUNS);
 }
 
 /*
@@ -296,12 +302,14 @@ offset_before(const SetRuns *runs, const Run *run, SetKey border)
 		const RunSample *sample = &runs->samples[middle];
 
 		if (sample->offset < run->range.begin ||
-			(sample->offset < run->range.end && is_before(sample->key, border)))
+			(sample->offset < run->range.end &&
+			 is_before(sample->key, border)))
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low == 0 ? run->range.begin : Max(runs->samples[low - 1].offset, run->range.begin);
+	return low == 0 ? run->range.begin :
+		Max(runs->samples[low - 1].offset, run->range.begin);
 }
 
 /*
@@ -318,7 +326,8 @@ read_head_from(const SetRuns *runs, Run *run, SetKey border)
 		if (!is_before(run->head.key, border))
 			return true;
 		spillreader_seek(&run->reader, spillreader_tell(&run->reader) +
-						 values_bytes(run->head.nvalues) + HEAD_ROW_BYTES(&run->head));
+						 values_bytes(run->head.nvalues) +
+						 HEAD_ROW_BYTES(&run->head));
 	}
 	return false;
 }
@@ -377,7 +386,8 @@ add_pending(SetRuns *runs, PendingSet *set, const uint64 *values, size_t bytes,
  * a run.
  */
 static void
-write_alone(SetRuns *runs, const PendingSet *set, const uint64 *values, size_t bytes,
+write_alone(SetRuns *runs, const PendingSet *set, const uint64 *values,
+			size_t bytes,
 			const FileRow *head, const void *row)
 {
 	uint64		begin = runs->file.size;
@@ -419,9 +429,11 @@ setruns_add(SetRuns *runs, SetKey key, const uint64 *values, JoinSide side,
 }
 
 void
-setruns_scan(SetRuns *runs, size_t buffer, uint32 max_values, SetCallback callback, void *arg)
+setruns_scan(SetRuns *runs, size_t buffer, uint32 max_values,
+			 SetCallback callback, void *arg)
 {
-	uint64	   *values = palloc_extended(values_bytes(Max(max_values, 1)), MCXT_ALLOC_HUGE);
+	uint64	   *values = palloc_extended(values_bytes(Max(max_values, 1)),
+										 MCXT_ALLOC_HUGE);
 	Run			all = {.range.begin = 0};
 
 	flush_pending(runs);
@@ -433,7 +445,8 @@ setruns_scan(SetRuns *runs, size_t buffer, uint32 max_values, SetCallback callba
 		Assert(all.head.nvalues <= max_values);
 		spillreader_read(&all.reader, values, values_bytes(all.head.nvalues));
 		spillreader_seek(&all.reader,
-						 spillreader_tell(&all.reader) + HEAD_ROW_BYTES(&all.head));
+						 spillreader_tell(&all.reader) +
+						 HEAD_ROW_BYTES(&all.head));
 		if (all.head.nvalues > 0)
 			callback(arg, values, all.head.nvalues);
 	}
@@ -481,7 +494,8 @@ merge_first(SetRuns *runs, size_t n)
 		take_sample(runs, run->head.key);
 		spillfile_write(&runs->file, &run->head, sizeof(RunHead));
 		spillreader_copy(&run->reader, &runs->file,
-						 values_bytes(run->head.nvalues) + HEAD_ROW_BYTES(&run->head));
+						 values_bytes(run->head.nvalues) +
+						 HEAD_ROW_BYTES(&run->head));
 		advance(runs, run);
 	}
 	close_runs(runs);
@@ -501,8 +515,10 @@ setruns_publish(SetRuns *runs, RunDirectory *directory)
 	directory->offset = runs->file.size;
 	directory->nranges = runs->nranges;
 	directory->nsamples = runs->nsamples;
-	spillfile_write(&runs->file, runs->ranges, sizeof(RunRange) * runs->nranges);
-	spillfile_write(&runs->file, runs->samples, sizeof(RunSample) * runs->nsamples);
+	spillfile_write(&runs->file, runs->ranges,
+					sizeof(RunRange) * runs->nranges);
+	spillfile_write(&runs->file, runs->samples,
+					sizeof(RunSample) * runs->nsamples);
 	directory->bytes = spillfile_publish(&runs->file);
 	/* this process reads its own runs as all others do */
 	runs->nranges = runs->nsamples = 0;
@@ -520,7 +536,8 @@ setruns_import(SetRuns *runs, int part, const RunDirectory *directory)
 
 	Assert(part >= 0 && part < runs->store.nparts);
 	spillfile_add_piece(&runs->file, &all);
-	runs->ranges = growing_reserve(runs->ranges, &runs->max_ranges, runs->nranges + n,
+	runs->ranges = growing_reserve(runs->ranges, &runs->max_ranges,
+								   runs->nranges + n,
 								   sizeof(RunRange));
 	ranges = runs->ranges + runs->nranges;
 	spillfile_read(&runs->file, at, ranges, sizeof(RunRange) * n);
@@ -532,7 +549,8 @@ setruns_import(SetRuns *runs, int part, const RunDirectory *directory)
 	runs->nranges += n;
 	at += sizeof(RunRange) * n;
 	n = directory->nsamples;
-	runs->samples = growing_reserve(runs->samples, &runs->max_samples, runs->nsamples + n,
+	runs->samples = growing_reserve(runs->samples, &runs->max_samples,
+									runs->nsamples + n,
 									sizeof(RunSample));
 	samples = runs->samples + runs->nsamples;
 	spillfile_read(&runs->file, at, samples, sizeof(RunSample) * n);
@@ -548,7 +566,8 @@ void
 setruns_divide(SetRuns *runs, uint32 nshares)
 {
 	size_t		n = runs->nsamples;
-	SetKey	   *samples = palloc_extended(sizeof(SetKey) * Max(n, 1), MCXT_ALLOC_HUGE);
+	SetKey	   *samples = palloc_extended(sizeof(SetKey) * Max(n, 1),
+										  MCXT_ALLOC_HUGE);
 
 	Assert(nshares > 0);
 	for (size_t i = 0; i < n; i++)
@@ -565,7 +584,8 @@ setruns_divide(SetRuns *runs, uint32 nshares)
 	};
 	for (uint32 i = 1; i < nshares; i++)
 	{
-		SetKey		border = n == 0 ? (SetKey) {PG_INT64_MAX, 0} : samples[n * i / nshares];
+		SetKey		border = n == 0 ? (SetKey) {PG_INT64_MAX, 0} :
+		samples[n * i / nshares];
 
 		/* identical sets differ in their numbers, and are in one share */
 		border.low = (int64) ((uint64) border.low & ~NUMBER_MASK);
@@ -582,7 +602,8 @@ setruns_begin_share(SetRuns *runs, uint32 share)
 	runs->share = share;
 	if (runs->heap != NULL)
 		binaryheap_free(runs->heap);
-	runs->heap = binaryheap_allocate(Max(runs->nranges, 1), compare_runs, runs);
+	runs->heap = binaryheap_allocate(Max(runs->nranges, 1), compare_runs,
+									 runs);
 	for (size_t i = 0; i < runs->nranges; i++)
 		if (read_head_from(runs, &runs->runs[i], runs->borders[share]))
 			binaryheap_add_unordered(runs->heap, UInt32GetDatum(i));
@@ -595,7 +616,8 @@ setruns_next_key(const SetRuns *runs, SetKey *key)
 	if (binaryheap_empty(runs->heap))
 		return false;
 	*key = first_run(runs)->head.key;
-	return runs->share == runs->nshares - 1 || is_before(*key, runs->borders[runs->share + 1]);
+	return runs->share == runs->nshares - 1 ||
+		is_before(*key, runs->borders[runs->share + 1]);
 }
 
 bool
@@ -603,7 +625,8 @@ setruns_next_is(SetRuns *runs, const uint64 *values)
 {
 	Run		   *run = first_run(runs);
 
-	return spillreader_next_is(&run->reader, values, values_bytes(run->head.nvalues));
+	return spillreader_next_is(&run->reader, values,
+							   values_bytes(run->head.nvalues));
 }
 
 const RunRecord *
@@ -618,11 +641,14 @@ setruns_next(SetRuns *runs, uint64 *values)
 	record->place = begin;
 	record->side = HEAD_ROW_SIDE(&run->head);
 	record->row_bytes = HEAD_ROW_BYTES(&run->head);
-	record->row = growing_reserve(record->row, &record->max_row_bytes, record->row_bytes, 1);
+	record->row = growing_reserve(record->row, &record->max_row_bytes,
+								  record->row_bytes, 1);
 	if (values != NULL)
-		spillreader_read(&run->reader, values, values_bytes(run->head.nvalues));
+		spillreader_read(&run->reader, values,
+						 values_bytes(run->head.nvalues));
 	else
-		spillreader_seek(&run->reader, begin + values_bytes(run->head.nvalues));
+		spillreader_seek(&run->reader,
+						 begin + values_bytes(run->head.nvalues));
 	spillreader_read(&run->reader, record->row, record->row_bytes);
 	advance(runs, run);
 	return record;
@@ -640,7 +666,8 @@ setruns_end(SetRuns *runs, size_t buffer)
 	if (runs->record.row != NULL)
 		pfree(runs->record.row);
 	memset(&runs->record, 0, sizeof(RunRecord));
-	open_runs(runs, runs->nranges, Min(runs->nranges * buffer, runs->max_bytes / 32));
+	open_runs(runs, runs->nranges,
+			  Min(runs->nranges * buffer, runs->max_bytes / 32));
 	return runs->nranges * runs->buffer;
 }
 
@@ -689,7 +716,8 @@ setfile_create(SetFile *file, int nsides, uint32 max_features)
 	file->place = palloc_extended(set_bytes(max_features), MCXT_ALLOC_HUGE);
 	spillfile_create(&file->records, &file->runs.store, "sets");
 	for (int side = 0; side < nsides; side++)
-		spillfile_create(&file->rows[side], &file->runs.store, side == SIDE_OUTER ? "outer" : "inner");
+		spillfile_create(&file->rows[side], &file->runs.store,
+						 side == SIDE_OUTER ? "outer" : "inner");
 }
 
 /* Merging */
@@ -720,7 +748,8 @@ begin_rows(const SetFile *file, RowRange *ranges)
  * joined like any others.
  */
 void
-setfile_merge(SetFile *file, uint32 share, MergedShare *merged, SetCallback callback,
+setfile_merge(SetFile *file, uint32 share, MergedShare *merged,
+			  SetCallback callback,
 			  void *arg)
 {
 	SetRecord	record;
@@ -758,7 +787,8 @@ setfile_merge(SetFile *file, uint32 share, MergedShare *merged, SetCallback call
 /* Reading */
 
 size_t
-setfile_begin(SetFile *file, const MergedShare *shares, uint32 nshares, size_t buffer,
+setfile_begin(SetFile *file, const MergedShare *shares, uint32 nshares,
+			  size_t buffer,
 			  size_t max_group)
 {
 	file->shift = palloc(sizeof(*file->shift) * nshares);
@@ -767,7 +797,8 @@ setfile_begin(SetFile *file, const MergedShare *shares, uint32 nshares, size_t b
 		spillfile_add_piece(&file->records, &shares[i].records);
 		for (int side = 0; side < file->nsides; side++)
 		{
-			file->shift[i][side] = file->rows[side].size - shares[i].rows[side].offset;
+			file->shift[i][side] = file->rows[side].size -
+				shares[i].rows[side].offset;
 			spillfile_add_piece(&file->rows[side], &shares[i].rows[side]);
 		}
 	}
@@ -812,7 +843,8 @@ setfile_next(SetFile *file)
 void
 setfile_read_values(SetFile *file)
 {
-	setruns_read(&file->runs, file->record.place, file->set.values, file->set.size);
+	setruns_read(&file->runs, file->record.place, file->set.values,
+				 file->set.size);
 }
 
 void
@@ -830,7 +862,8 @@ setfile_load_rows(SetFile *file)
 {
 	JoinSet    *set = &file->set;
 
-	if (set->rows[SIDE_OUTER] != &rows_somewhere && set->rows[SIDE_INNER] != &rows_somewhere)
+	if (set->rows[SIDE_OUTER] != &rows_somewhere &&
+		set->rows[SIDE_INNER] != &rows_somewhere)
 		return;
 	arena_reset(&file->set_rows);
 	setfile_read_rows(file, set, &file->set_rows, file->max_group);

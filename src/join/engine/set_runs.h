@@ -110,7 +110,8 @@ typedef struct SetRuns
  * max_bytes, and the buffers of a merge half as much, but at least
  * MIN_OPEN_RUNS smallest buffers.
  */
-extern void setruns_create(SetRuns *runs, size_t max_bytes, const SpillStore *store);
+extern void setruns_create(SetRuns *runs, size_t max_bytes,
+						   const SpillStore *store);
 
 /*
  * Write pending sets, and limit later ones to that memory, at most max_bytes.
@@ -128,7 +129,8 @@ extern SetKey setruns_new_key(SetRuns *runs, SetKey key);
  * the set with that key, or of none, with the key zero.  Values and row are
  * copied.
  */
-extern void setruns_add(SetRuns *runs, SetKey key, const uint64 *values, JoinSide side,
+extern void setruns_add(SetRuns *runs, SetKey key, const uint64 *values,
+						JoinSide side,
 						const void *row, uint32 rowno, uint32 len);
 
 /*
@@ -149,7 +151,8 @@ extern void setruns_publish(SetRuns *runs, RunDirectory *directory);
  * Take the published runs of a process.  All processes import the same runs in
  * the same order, so that places mean the same everywhere.
  */
-extern void setruns_import(SetRuns *runs, int part, const RunDirectory *directory);
+extern void setruns_import(SetRuns *runs, int part,
+						   const RunDirectory *directory);
 
 /*
  * Divide the keys into shares, the same in all processes, when all runs are
@@ -178,7 +181,8 @@ extern const RunRecord *setruns_next(SetRuns *runs, uint64 *values);
  * `buffer` bytes for each run.  Returns the bytes of all buffers.
  */
 extern size_t setruns_end(SetRuns *runs, size_t buffer);
-extern void setruns_read(SetRuns *runs, uint64 place, uint64 *values, uint32 n);
+extern void setruns_read(SetRuns *runs, uint64 place, uint64 *values,
+						 uint32 n);
 
 /* The distinct sets of a join on disk, in order of size, and their rows */
 
@@ -238,7 +242,8 @@ extern void setfile_merge(SetFile *file, uint32 share, MergedShare *merged,
  * size; groups of rows up to max_group bytes are loaded.  Returns the bytes of
  * the buffers for values.
  */
-extern size_t setfile_begin(SetFile *file, const MergedShare *shares, uint32 nshares,
+extern size_t setfile_begin(SetFile *file, const MergedShare *shares,
+							uint32 nshares,
 							size_t buffer, size_t max_group);
 
 /*
@@ -254,7 +259,8 @@ extern void setfile_read_values(SetFile *file);
  * Read its rows into the arena, or only their range if they have more than
  * max_bytes bytes.
  */
-extern void setfile_read_rows(SetFile *file, JoinSet *set, Arena *arena, size_t max_bytes);
+extern void setfile_read_rows(SetFile *file, JoinSet *set, Arena *arena,
+							  size_t max_bytes);
 
 /* Read its rows, unless they have been read, until the next set is read. */
 extern void setfile_load_rows(SetFile *file);

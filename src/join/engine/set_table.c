@@ -132,7 +132,8 @@ bitmaps_allow(const JoinSet *a, const JoinSet *b, uint32 need)
 	uint64		differing[WORDS_AT_ONCE];
 
 	Assert(a->nvalues <= a->size && b->nvalues <= b->size);
-	if (Min(a->nvalues, b->nvalues) < MIN_ELEMENTS || allowed >= (int64) words * 32)
+	if (Min(a->nvalues, b->nvalues) < MIN_ELEMENTS ||
+		allowed >= (int64) words * 32)
 		return true;
 	for (uint32 done = 0; done < words; done += WORDS_AT_ONCE)
 	{
@@ -206,7 +207,8 @@ shared_values_bytes(double nrows, size_t memory)
 void
 shared_values_init(SharedValues *table, size_t bytes)
 {
-	table->nslots = (bytes - offsetof(SharedValues, slots)) / sizeof(pg_atomic_uint64);
+	table->nslots = (bytes - offsetof(SharedValues, slots)) /
+		sizeof(pg_atomic_uint64);
 	for (uint64 i = 0; i < table->nslots; i++)
 	{
 		CHECK_EVERY(i);
@@ -218,7 +220,8 @@ shared_values_init(SharedValues *table, size_t bytes)
 static inline pg_atomic_uint64 *
 slots_of(SharedValues *table, SetKey key)
 {
-	return &table->slots[(uint64) key.low & (table->nslots - 1) & ~(uint64) (WAYS - 1)];
+	return &table->slots[(uint64) key.low & (table->nslots -
+											 1) & ~(uint64) (WAYS - 1)];
 }
 
 static inline uint64
@@ -272,7 +275,8 @@ shared_values_find(SharedValues *table, SharedAreas *areas, SetKey key,
 			continue;
 		pg_read_barrier();
 		stored = shared_at(areas, pointer);
-		if (HEAD_VALUES(HEAD(stored)) == n && memcmp(stored, values, sizeof(uint64) * n) == 0)
+		if (HEAD_VALUES(HEAD(stored)) == n &&
+			memcmp(stored, values, sizeof(uint64) * n) == 0)
 			return pointer;
 	}
 	return InvalidSharedPointer;
@@ -285,7 +289,8 @@ shared_values_number(const uint64 *values)
 }
 
 void
-shared_values_add(SharedValues *table, SetKey key, uint64 *values, uint32 n, uint32 number,
+shared_values_add(SharedValues *table, SetKey key, uint64 *values, uint32 n,
+				  uint32 number,
 				  SharedPointer pointer)
 {
 	pg_atomic_uint64 *slots = slots_of(table, key);
@@ -375,7 +380,8 @@ settable_bytes(const SetTable *table)
 SetKey
 set_key(const char *secret, const uint64 *values, uint32 n)
 {
-	XXH128_hash_t hash = XXH3_128bits_withSecret(values, sizeof(uint64) * n, secret, JOIN_SECRET);
+	XXH128_hash_t hash = XXH3_128bits_withSecret(values, sizeof(uint64) * n,
+												 secret, JOIN_SECRET);
 	SetKey		key;
 
 	key.high = (int64) ((uint64) n << SETKEY_HASH_BITS |
@@ -407,7 +413,8 @@ settable_grow(SetTable *table)
 	table->sets = repalloc_huge(table->sets, table->maxsets * sizeof(JoinSet));
 	for (uint32 i = 0; i < table->nsets; i++)
 	{
-		size_t		slot = probing_first(&table->probing, table->sets[i].key.low);
+		size_t		slot = probing_first(&table->probing,
+										 table->sets[i].key.low);
 
 		CHECK_EVERY(i);
 		while (table->slots[slot] != 0)
@@ -422,7 +429,8 @@ settable_grow(SetTable *table)
  * next call.  The result is valid until the next call.
  */
 JoinSet *
-settable_find(SetTable *table, SetKey key, const uint64 *values, uint32 n, bool *found)
+settable_find(SetTable *table, SetKey key, const uint64 *values, uint32 n,
+			  bool *found)
 {
 	size_t		slot;
 	JoinSet    *set;
@@ -436,7 +444,8 @@ settable_find(SetTable *table, SetKey key, const uint64 *values, uint32 n, bool 
 	{
 		set = &table->sets[table->slots[slot] - 1];
 		if (set->key.high == key.high && set->key.low == key.low &&
-			(set->values == values || memcmp(set->values, values, sizeof(uint64) * n) == 0))
+			(set->values == values ||
+			 memcmp(set->values, values, sizeof(uint64) * n) == 0))
 		{
 			*found = true;
 			return set;
@@ -540,7 +549,8 @@ row_before(const PrefetchRing *ring, uint32 before)
 static inline const JoinSet *
 first_set(const SetTable *table, const AddedRow *row)
 {
-	uint32		number = table->slots[probing_first(&table->probing, row->key.low)];
+	uint32		number = table->slots[probing_first(&table->probing,
+													row->key.low)];
 
 	return number == 0 ? NULL : &table->sets[number - 1];
 }
@@ -554,9 +564,11 @@ ring_push(PrefetchRing *ring, const SetTable *table, const AddedRow *row)
 
 	Assert(ring->n <= RING_ROWS && ring_accepts(ring, row));
 	slot->row = *row;
-	slot->row.values = memcpy(slot->values, row->values, sizeof(uint64) * row->n);
+	slot->row.values = memcpy(slot->values, row->values,
+							  sizeof(uint64) * row->n);
 	slot->row.data = memcpy(slot->data, row->data, row->len);
-	__builtin_prefetch(&table->slots[probing_first(&table->probing, row->key.low)]);
+	__builtin_prefetch(&table->slots[probing_first(&table->probing,
+												   row->key.low)]);
 	row = row_before(ring, FETCH_SET);
 	if (row != NULL && (set = first_set(table, row)) != NULL)
 		__builtin_prefetch(set, 1);

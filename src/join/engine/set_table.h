@@ -117,21 +117,24 @@ extern void shared_values_init(SharedValues *table, size_t bytes);
 extern void shared_values_fetch(SharedValues *table, SetKey key);
 
 /* The probable place of its values, or NULL; for prefetching only. */
-extern const uint64 *shared_values_look(SharedValues *table, const SharedAreas *areas,
+extern const uint64 *shared_values_look(SharedValues *table,
+										const SharedAreas *areas,
 										SetKey key);
 
 /*
  * The place of equal values, if some process has added them and they have not
  * been overwritten; or an invalid pointer.
  */
-extern SharedPointer shared_values_find(SharedValues *table, SharedAreas *areas, SetKey key,
+extern SharedPointer shared_values_find(SharedValues *table,
+										SharedAreas *areas, SetKey key,
 										const uint64 *values, uint32 n);
 
 /*
  * Add the n values of a set, which must stay until all processes have added
  * their rows, and its number in this process.
  */
-extern void shared_values_add(SharedValues *table, SetKey key, uint64 *values, uint32 n,
+extern void shared_values_add(SharedValues *table, SetKey key, uint64 *values,
+							  uint32 n,
 							  uint32 number, SharedPointer pointer);
 
 /* The number with which these values were added. */
@@ -201,7 +204,8 @@ typedef struct PrefetchRing
 
 /* Create a ring in the current memory context; and free an empty one. */
 extern void ring_free(PrefetchRing *ring);
-extern void ring_create(PrefetchRing *ring, SharedValues *shared, SharedAreas *areas);
+extern void ring_create(PrefetchRing *ring, SharedValues *shared,
+						SharedAreas *areas);
 
 static inline bool
 ring_accepts(const PrefetchRing *ring, const AddedRow *row)
@@ -220,7 +224,8 @@ ring_is_full(const PrefetchRing *ring)
  * Copy an accepted row into a ring that is not full, and prefetch for it and
  * the rows before it.
  */
-extern void ring_push(PrefetchRing *ring, const SetTable *table, const AddedRow *row);
+extern void ring_push(PrefetchRing *ring, const SetTable *table,
+					  const AddedRow *row);
 
 /*
  * Remove the oldest row, which is valid until the next one is pushed; NULL:

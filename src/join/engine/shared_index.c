@@ -76,7 +76,9 @@ find_counters(Counting *counting, bool wait)
 		return;
 	if (!SharedPointerIsValid(shared->counts))
 	{
-		CountRange *ranges = shared_alloc(areas, sizeof(CountRange) * counting->nranges,
+		CountRange *ranges = shared_alloc(areas,
+										  sizeof(CountRange) *
+										  counting->nranges,
 										  &shared->ranges);
 
 		for (uint32 i = 0; i < counting->nranges; i++)
@@ -92,7 +94,8 @@ find_counters(Counting *counting, bool wait)
 }
 
 Counting *
-shared_counts_begin(SharedCounts *shared, SharedAreas *areas, const TokenCounters *shape)
+shared_counts_begin(SharedCounts *shared, SharedAreas *areas,
+					const TokenCounters *shape)
 {
 	Counting   *counting = palloc(sizeof(Counting));
 
@@ -100,13 +103,16 @@ shared_counts_begin(SharedCounts *shared, SharedAreas *areas, const TokenCounter
 	counting->areas = areas;
 	counting->counters = *shape;
 	counting->counters.count = NULL;
-	counting->range_bits = Min(pg_leftmost_one_pos64(counters_number(shape)) - MIN_RANGES_BITS,
+	counting->range_bits = Min(pg_leftmost_one_pos64(counters_number(shape)) -
+							   MIN_RANGES_BITS,
 							   MAX_RANGE_BITS);
 	counting->nranges = counters_number(shape) >> counting->range_bits;
-	counting->room = Min((uint32) 1 << counting->range_bits, MAX_WAITING / counting->nranges);
+	counting->room = Min((uint32) 1 << counting->range_bits,
+						 MAX_WAITING / counting->nranges);
 	counting->room = Max(counting->room, MIN_WAITING);
 	counting->nwaiting = palloc0(sizeof(uint32) * counting->nranges);
-	counting->waiting = palloc_extended(sizeof(uint16) * counting->nranges * counting->room,
+	counting->waiting = palloc_extended(sizeof(uint16) * counting->nranges *
+										counting->room,
 										MCXT_ALLOC_HUGE);
 	find_counters(counting, false);
 	return counting;
@@ -118,7 +124,8 @@ raise_range(Counting *counting, uint32 number)
 {
 	CountRange *range;
 	uint16	   *counts;
-	const uint16 *waiting = counting->waiting + (size_t) number * counting->room;
+	const uint16 *waiting = counting->waiting + (size_t) number *
+	counting->room;
 	uint32		n = counting->nwaiting[number];
 	uint16		mask = (1 << counting->range_bits) - 1;
 	uint64		used = 0;
@@ -127,7 +134,8 @@ raise_range(Counting *counting, uint32 number)
 	if (counting->counters.count == NULL)
 		find_counters(counting, true);
 	range = &counting->ranges[number];
-	counts = counting->counters.count + ((size_t) number << counting->range_bits);
+	counts = counting->counters.count +
+		((size_t) number << counting->range_bits);
 	LWLockAcquire(&range->lock, LW_EXCLUSIVE);
 	if (!range->cleared)
 		memset(counts, 0, sizeof(*counts) << counting->range_bits);
@@ -179,7 +187,8 @@ shared_counts_end(Counting *counting, int process, int nprocesses)
 }
 
 void
-shared_counts_fold(SharedCounts *shared, SharedAreas *areas, const TokenCounters *shape)
+shared_counts_fold(SharedCounts *shared, SharedAreas *areas,
+				   const TokenCounters *shape)
 {
 	TokenCounters counters = *shape;
 
@@ -190,7 +199,8 @@ shared_counts_fold(SharedCounts *shared, SharedAreas *areas, const TokenCounters
 }
 
 void
-shared_counts_attach(SharedCounts *shared, SharedAreas *areas, TokenCounters *counters)
+shared_counts_attach(SharedCounts *shared, SharedAreas *areas,
+					 TokenCounters *counters)
 {
 	counters->count = shared_at(areas, shared->counts);
 	counters->shift = shared->shift;
@@ -259,31 +269,38 @@ shared_index_allocate(JoinEngine *join, int part)
 	SharedIndex *shared = &join->params.shared->index;
 	uint64		npostings = pg_atomic_read_u64(&shared->npostings);
 	uint64		nbuckets = inverted_index_buckets(npostings,
-												  engine_different_keys(join, npostings));
+												  engine_different_keys(join,
+																		npostings));
 	bool		has_room = SharedPointerIsValid(shared->room) &&
 	npostings * sizeof(Posting) <= shared->room_bytes;
 
-	StaticAssertStmt(1 << SHARE_BITS == INDEX_SHARES, "shares and their bits differ");
+	StaticAssertStmt(1 << SHARE_BITS == INDEX_SHARES,
+					 "shares and their bits differ");
 	switch (part)
 	{
 		case 0:
 			if (has_room)
 				shared->postings = shared->room;
 			else
-				shared_alloc(engine_areas(join), npostings * sizeof(Posting), &shared->postings);
+				shared_alloc(engine_areas(join), npostings * sizeof(Posting),
+							 &shared->postings);
 			break;
 		case 1:
 			shared->shift = inverted_index_shift(nbuckets);
 			if (!has_room && nbuckets * sizeof(Bucket) <= shared->room_bytes)
 				shared->buckets = shared->room;
 			else
-				shared_alloc(engine_areas(join), nbuckets * sizeof(Bucket), &shared->buckets);
+				shared_alloc(engine_areas(join), nbuckets * sizeof(Bucket),
+							 &shared->buckets);
 			break;
 		case 2:
-			shared_alloc(engine_areas(join), npostings * sizeof(uint32), &shared->places);
+			shared_alloc(engine_areas(join), npostings * sizeof(uint32),
+						 &shared->places);
 			break;
 		case 3:
-			shared_alloc(engine_areas(join), join->search.nsets * sizeof(IndexedSet), &shared->entries);
+			shared_alloc(engine_areas(join),
+						 join->search.nsets *
+						 sizeof(IndexedSet), &shared->entries);
 			break;
 		default:
 			break;
@@ -359,10 +376,12 @@ typedef struct Distributor
 
 /* Distribute the postings of the first n keys of a set. */
 static void
-distribute_keys(Distributor *distributor, uint32 number, const JoinSet *set, uint32 n)
+distribute_keys(Distributor *distributor, uint32 number, const JoinSet *set,
+				uint32 n)
 {
 	const Algorithm *algorithm = distributor->join->algorithm;
-	uint32		mask = (UINT64CONST(1) << (64 - distributor->shift - SHARE_BITS + 5)) - 1;
+	uint32		mask = (UINT64CONST(1) << (64 - distributor->shift -
+										   SHARE_BITS + 5)) - 1;
 	Posting		posting = {.set = number};
 	uint64		second;
 	bool		small = n > 0 && algorithm->bitmaps != NULL &&
@@ -385,7 +404,8 @@ distribute_keys(Distributor *distributor, uint32 number, const JoinSet *set, uin
 		distributor->postings[to] = posting;
 		__builtin_prefetch(&distributor->postings[to + POSTINGS_AHEAD], 1);
 		__builtin_prefetch(&distributor->places[to + PLACES_AHEAD], 1);
-		distributor->places[to] = (inverted_index_hash(key) >> (distributor->shift - 5)) & mask;
+		distributor->places[to] =
+			(inverted_index_hash(key) >> (distributor->shift - 5)) & mask;
 	}
 }
 
@@ -413,7 +433,8 @@ shared_index_distribute(JoinEngine *join, int share)
 	{
 		const JoinSet *set = share_set(join, number, end);
 
-		distribute_keys(&distributor, number, set, engine_indexed_keys(join, set));
+		distribute_keys(&distributor, number, set,
+						engine_indexed_keys(join, set));
 	}
 }
 
@@ -448,7 +469,8 @@ shared_index_order(JoinEngine *join, int number)
 	if (!SharedPointerIsValid(shared->buckets))
 		return;
 	share.nbuckets = (UINT64CONST(1) << (64 - shared->shift)) / INDEX_SHARES;
-	share.buckets = (Bucket *) at(join, shared->buckets) + share.nbuckets * number;
+	share.buckets = (Bucket *) at(join, shared->buckets) + share.nbuckets *
+		number;
 	share.postings = at(join, shared->postings);
 	for (int i = 0; i < number; i++)
 		for (int j = 0; j < INDEX_SHARES; j++)
@@ -459,7 +481,8 @@ shared_index_order(JoinEngine *join, int number)
 	allocate_buckets(&share);
 	copy = MemoryContextAllocHuge(CurrentMemoryContext,
 								  sizeof(Posting) * (size_t) Max(share.n, 1));
-	memcpy(copy, share.postings + share.start, sizeof(Posting) * (size_t) share.n);
+	memcpy(copy, share.postings + share.start,
+		   sizeof(Posting) * (size_t) share.n);
 	for (uint32 i = 0; i < share.n; i++)
 	{
 		Bucket	   *bucket = &share.buckets[PLACE_BUCKET(share.places[i])];

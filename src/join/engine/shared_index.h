@@ -38,7 +38,8 @@ typedef struct Counting Counting;
 extern Counting *shared_counts_begin(SharedCounts *shared, SharedAreas *areas,
 									 const TokenCounters *shape);
 
-extern void shared_counts_add(Counting *counting, const uint64 *values, uint32 n);
+extern void shared_counts_add(Counting *counting, const uint64 *values,
+							  uint32 n);
 extern void shared_counts_end(Counting *counting, int process, int nprocesses);
 
 /* Shrink the counters, by one process, when all have ended counting. */

@@ -91,7 +91,8 @@ at(const JoinEngine *join, SharedPointer pointer)
 size_t
 shared_sets_bytes(int nparts)
 {
-	return add_size(offsetof(SharedSets, parts), mul_size(nparts, sizeof(SharedSetsPart)));
+	return add_size(offsetof(SharedSets, parts),
+					mul_size(nparts, sizeof(SharedSetsPart)));
 }
 
 void
@@ -151,7 +152,8 @@ shared_bytes_held(JoinEngine *join)
 	}
 	if (nsets > PG_UINT32_MAX)
 		return SIZE_MAX / 2;
-	index = inverted_index_bytes(nsets, npostings) - inverted_index_own_bytes(nsets) +
+	index = inverted_index_bytes(nsets, npostings) -
+		inverted_index_own_bytes(nsets) +
 		npostings * sizeof(uint32);
 	return engine_areas(join)->bytes + settable_bytes(&join->memory->table) +
 		join->memory->table.nsets * (sizeof(SharedSet) + 2 * sizeof(uint32) +
@@ -184,10 +186,12 @@ shared_publish(JoinEngine *join)
 	uint64		nmarks;
 	uint64	   *marks;
 
-	sets = shared_alloc(engine_areas(join), sizeof(SharedSet) * (size_t) join->totals.nstored,
+	sets = shared_alloc(engine_areas(join),
+						sizeof(SharedSet) * (size_t) join->totals.nstored,
 						&part->sets);
 	join->participant->borrowed = MemoryContextAllocHuge(join->search.context,
-														 sizeof(uint32) * (size_t) (table->nsets - join->totals.nstored));
+														 sizeof(uint32) *
+														 (size_t) (table->nsets - join->totals.nstored));
 	for (uint32 i = 0; i < table->nsets; i++)
 	{
 		const JoinSet *set = &table->sets[i];
@@ -203,13 +207,15 @@ shared_publish(JoinEngine *join)
 		shared->key = set->key;
 		shared->place = set->place;
 		for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
-			pg_atomic_init_u64(&shared->rows[side], (uintptr_t) set->rows[side]);
+			pg_atomic_init_u64(&shared->rows[side],
+							   (uintptr_t) set->rows[side]);
 		n++;
 	}
 	Assert(n == join->totals.nstored);
 	part->n = n;
 	nmarks = pg_nextpower2_64((uint64) MARKS_A_SET * Max(n, MARKS_A_WORD));
-	marks = shared_alloc(engine_areas(join), nmarks / BITS_PER_BYTE, &part->marks);
+	marks = shared_alloc(engine_areas(join), nmarks / BITS_PER_BYTE,
+						 &part->marks);
 	clear_memory(marks, nmarks / BITS_PER_BYTE);
 	part->mark_bits = pg_leftmost_one_pos64(nmarks);
 	for (uint32 i = 0; i < n; i++)
@@ -225,7 +231,8 @@ shared_publish(JoinEngine *join)
 }
 
 static void
-return_list(JoinEngine *join, JoinSide side, const JoinSet *set, const Row *link,
+return_list(JoinEngine *join, JoinSide side, const JoinSet *set,
+			const Row *link,
 			RowCallback take, void *arg)
 {
 	for (const Row *row = row_at(engine_areas(join), link); row != NULL;
@@ -282,7 +289,8 @@ last_row(const JoinEngine *join, const uint64 *rows, JoinSide side)
  * other processes may do so, too.
  */
 static void
-prepend_rows(const JoinEngine *join, pg_atomic_uint64 *links, const uint64 *rows)
+prepend_rows(const JoinEngine *join, pg_atomic_uint64 *links,
+			 const uint64 *rows)
 {
 	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
 	{
@@ -294,7 +302,8 @@ prepend_rows(const JoinEngine *join, pg_atomic_uint64 *links, const uint64 *rows
 		last = last_row(join, rows, side);
 		do
 			last->next = (Row *) (uintptr_t) next;
-		while (!pg_atomic_compare_exchange_u64(&links[side], &next, rows[side]));
+		while (!pg_atomic_compare_exchange_u64(&links[side], &next,
+											   rows[side]));
 	}
 }
 
@@ -317,13 +326,15 @@ static void
 reassign_rows(JoinEngine *join)
 {
 	const JoinSet *sets = join->memory->table.sets;
-	uint32		nborrowed = join->participant->borrowed == NULL ? 0 : join->memory->table.nsets - join->totals.nstored;
+	uint32		nborrowed = join->participant->borrowed == NULL ? 0 :
+	join->memory->table.nsets - join->totals.nstored;
 
 	for (uint32 i = 0; i < nborrowed; i++)
 	{
 		const uint32 *number = &join->participant->borrowed[i];
 		const JoinSet *set = &sets[*number];
-		uint64		rows[2] = {(uintptr_t) set->rows[SIDE_OUTER], (uintptr_t) set->rows[SIDE_INNER]};
+		uint64		rows[2] = {(uintptr_t) set->rows[SIDE_OUTER],
+		(uintptr_t) set->rows[SIDE_INNER]};
 
 		CHECK_EVERY(i);
 		if (i + FETCH_NUMBER < nborrowed)
@@ -394,7 +405,8 @@ list_suspects(JoinEngine *join, int number)
 		next[share] = end;
 		end = part->ends[share];
 	}
-	by_share = shared_alloc(engine_areas(join), sizeof(uint32) * (size_t) Max(nsuspects, 1),
+	by_share = shared_alloc(engine_areas(join),
+							sizeof(uint32) * (size_t) Max(nsuspects, 1),
 							&part->suspects);
 	for (uint32 i = 0; i < nsuspects; i++)
 	{
@@ -406,7 +418,8 @@ list_suspects(JoinEngine *join, int number)
 
 /* Prefetch some of the next n sets. */
 static void
-fetch_ahead(const JoinEngine *join, SharedSet *sets, const uint32 *numbers, uint32 n)
+fetch_ahead(const JoinEngine *join, SharedSet *sets, const uint32 *numbers,
+			uint32 n)
 {
 	if (n > FETCH_SET)
 		__builtin_prefetch(&sets[numbers[FETCH_SET]], 1);
@@ -416,7 +429,8 @@ fetch_ahead(const JoinEngine *join, SharedSet *sets, const uint32 *numbers, uint
 
 		__builtin_prefetch(at(join, set->place));
 		/* in a self-join the last row, which is written to */
-		__builtin_prefetch(row_of(join, pg_atomic_read_u64(&set->rows[OTHER_SIDE(LAST_SIDE(join))])), 1);
+		__builtin_prefetch(row_of(join,
+								  pg_atomic_read_u64(&set->rows[OTHER_SIDE(LAST_SIDE(join))])), 1);
 	}
 }
 
@@ -432,13 +446,15 @@ collapse_part(JoinEngine *join, int share, const SharedSetsPart *part,
 	const uint32 *numbers = at(join, part->suspects);
 
 	Assert(share >= 0 && share < SET_SHARES);
-	for (uint32 i = share == 0 ? 0 : part->ends[share - 1]; i < part->ends[share]; i++)
+	for (uint32 i = share == 0 ? 0 :
+		 part->ends[share - 1]; i < part->ends[share]; i++)
 	{
 		SharedSet  *set = &sets[numbers[i]];
 		uint32		size = SETKEY_SIZE(set->key);
 		uint64	   *values = set_values(at(join, set->place), size);
 		bool		found;
-		JoinSet    *same = settable_find(table, set->key, values, size, &found);
+		JoinSet    *same = settable_find(table, set->key, values, size,
+										 &found);
 		uint32		number = same - table->sets;
 		uint64		rows[2];
 
@@ -469,7 +485,8 @@ collapse_sets(JoinEngine *join, int share)
 	for (int i = 0; i < shared->nparts; i++)
 		most += shared->parts[i].ends[share] -
 			(share == 0 ? 0 : shared->parts[i].ends[share - 1]);
-	kept = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(SharedSet *) * Max(most, 1));
+	kept = MemoryContextAllocHuge(CurrentMemoryContext,
+								  sizeof(SharedSet *) * Max(most, 1));
 	settable_create(&table, join->params.secret);
 	for (int i = 0; i < shared->nparts; i++)
 		collapse_part(join, share, &shared->parts[i], &table, kept);
@@ -493,7 +510,8 @@ do_shares(JoinEngine *join, SharedStep step, uint32 nshares,
  * Claim runs of sets for a step, and do it; runs of this process come first,
  * as their memory is mapped.
  */
-typedef void (*RunCallback) (JoinEngine *join, SharedSet *sets, uint32 n, void *arg);
+typedef void (*RunCallback) (JoinEngine *join, SharedSet *sets, uint32 n,
+							 void *arg);
 
 static void
 do_runs(JoinEngine *join, SharedStep step, RunCallback work, void *arg)
@@ -502,11 +520,13 @@ do_runs(JoinEngine *join, SharedStep step, RunCallback work, void *arg)
 
 	for (int i = 0; i < shared->nparts; i++)
 	{
-		SharedSetsPart *part = &shared->parts[(join->params.part + i) % shared->nparts];
+		SharedSetsPart *part = &shared->parts[(join->params.part +
+											   i) % shared->nparts];
 		SharedSet  *sets = at(join, part->sets);
 		uint32		begin;
 
-		while ((begin = pg_atomic_fetch_add_u32(&part->taken[step], RUN)) < part->n)
+		while ((begin = pg_atomic_fetch_add_u32(&part->taken[step],
+												RUN)) < part->n)
 			work(join, sets + begin, Min(RUN, part->n - begin), arg);
 	}
 }
@@ -555,15 +575,18 @@ prepare_set(JoinEngine *join, SharedSet *shared)
 	set.values = shared_values(join, shared);
 	/* algorithms check on which sides there are rows, but read none */
 	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
-		set.rows[side] = (Row *) (uintptr_t) pg_atomic_read_u64(&shared->rows[side]);
+		set.rows[side] =
+			(Row *) (uintptr_t) pg_atomic_read_u64(&shared->rows[side]);
 	engine_prepare(join, &set);
 	shared->nvalues = set.nvalues;
 	shared->nkeys = set.nkeys;
 	keys = set.values + set.nvalues;
 	if (set.size - set.nvalues >= set.nkeys)
-		shared->keys = shared->place + ((char *) keys - (char *) at(join, shared->place));
+		shared->keys = shared->place +
+			((char *) keys - (char *) at(join, shared->place));
 	else
-		keys = arena_alloc_shared(&join->memory->keys, sizeof(uint64) * set.nkeys, &shared->keys);
+		keys = arena_alloc_shared(&join->memory->keys,
+								  sizeof(uint64) * set.nkeys, &shared->keys);
 	memcpy(keys, set.keys, sizeof(uint64) * set.nkeys);
 	return engine_indexed_keys(join, &set);
 }
@@ -580,7 +603,8 @@ prepare_run(JoinEngine *join, SharedSet *sets, uint32 n, void *arg)
 
 		CHECK_FOR_INTERRUPTS();
 		if (SharedPointerIsValid(next->place))
-			engine_fetch_counters(join, shared_values(join, next), SETKEY_SIZE(next->key));
+			engine_fetch_counters(join, shared_values(join, next),
+								  SETKEY_SIZE(next->key));
 		if (SharedPointerIsValid(sets[i].place))
 			npostings += prepare_set(join, &sets[i]);
 	}
@@ -606,13 +630,15 @@ do_step(JoinEngine *join, SharedStep step)
 			if (!join->algorithm->ordered)
 				break;
 			shape = counters_of_all(join);
-			counting = shared_counts_begin(&shared->counts, engine_areas(join), &shape);
+			counting = shared_counts_begin(&shared->counts, engine_areas(join),
+										   &shape);
 			do_runs(join, step, count_run, counting);
 			shared_counts_end(counting, join->params.part, shared->nparts);
 			break;
 		case STEP_PREPARE:
 			if (join->algorithm->ordered)
-				shared_counts_attach(&shared->counts, engine_areas(join), &join->search.counters);
+				shared_counts_attach(&shared->counts, engine_areas(join),
+									 &join->search.counters);
 			do_runs(join, step, prepare_run, NULL);
 			break;
 		case STEP_GATHER:
@@ -660,7 +686,8 @@ shared_sets_prepare(JoinEngine *join)
 		if (step >= STEP_GATHER)
 			shared_gather(join);
 		do_step(join, step);
-		if (BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION) && step == STEP_COUNT &&
+		if (BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION) &&
+			step == STEP_COUNT &&
 			join->algorithm->ordered)
 		{
 			TokenCounters shape = counters_of_all(join);
@@ -722,7 +749,8 @@ gather_set(JoinEngine *join, SharedSet *shared, uint32 number)
 	set->values = shared_values(join, shared);
 	set->keys = at(join, shared->keys);
 	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
-		set->rows[side] = row_of(join, pg_atomic_read_u64(&shared->rows[side]));
+		set->rows[side] = row_of(join,
+								 pg_atomic_read_u64(&shared->rows[side]));
 	if (join->params.self_join)
 		set->rows[SIDE_INNER] = set->rows[SIDE_OUTER];
 }
@@ -736,7 +764,8 @@ shared_gather(JoinEngine *join)
 	if (join->search.sets != NULL)
 		return;
 	starts = size_starts(join);
-	join->search.sets = settable_take_room(&join->memory->table, join->search.nsets);
+	join->search.sets = settable_take_room(&join->memory->table,
+										   join->search.nsets);
 	join->search.stats.distinct = join->search.nsets;
 	join->search.stats.sets = 0;
 	for (int part = 0; part < shared->nparts; part++)
@@ -754,5 +783,7 @@ shared_gather(JoinEngine *join)
 	pfree(starts);
 	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
 		join->memory->empty[side] =
-			row_of(join, pg_atomic_read_u64(&shared->empty[Min(side, LAST_SIDE(join))]));
+			row_of(join,
+				   pg_atomic_read_u64(&shared->empty[Min(side,
+														 LAST_SIDE(join))]));
 }

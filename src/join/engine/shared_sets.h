@@ -86,7 +86,8 @@ extern void shared_sets_init(SharedSets *shared, int nparts);
 
 /* For engine.c: see engine_publish(), engine_return_rows(), engine_share(). */
 extern void shared_publish(JoinEngine *join);
-extern void shared_return_rows(JoinEngine *join, RowCallback callback, void *arg);
+extern void shared_return_rows(JoinEngine *join, RowCallback callback,
+							   void *arg);
 extern void shared_sets_prepare(JoinEngine *join);
 
 /* Publish the numbers of rows and sets that this process has added. */

@@ -68,10 +68,12 @@ store_of(const JoinEngine *join)
 static SetKey
 ordered_key(const JoinEngine *join, SetKey key, const uint64 *values)
 {
-	uint64		mask = (UINT64CONST(1) << SETKEY_HASH_BITS) - (UINT64CONST(1) << OWN_HASH_BITS);
+	uint64		mask = (UINT64CONST(1) << SETKEY_HASH_BITS) -
+	(UINT64CONST(1) << OWN_HASH_BITS);
 
 	if (join->spill->by_keys)
-		key.high = (int64) (((uint64) key.high & ~mask) | (mix64(values[0]) & mask));
+		key.high =
+			(int64) (((uint64) key.high & ~mask) | (mix64(values[0]) & mask));
 	return key;
 }
 
@@ -86,7 +88,8 @@ spill_add(JoinEngine *join, JoinSide side, SetKey key, const uint64 *values,
 		key = setruns_new_key(runs, ordered_key(join, key, values));
 		join->totals.nfeatures += SETKEY_SIZE(key);
 	}
-	setruns_add(runs, key, SETKEY_SIZE(key) > 0 ? values : NULL, side, row, rowno, len);
+	setruns_add(runs, key, SETKEY_SIZE(key) > 0 ? values : NULL, side, row,
+				rowno, len);
 }
 
 /*
@@ -94,13 +97,15 @@ spill_add(JoinEngine *join, JoinSide side, SetKey key, const uint64 *values,
  * are values. Returns the values if they are still to be written.
  */
 static const uint64 *
-write_rows(JoinEngine *join, JoinSide side, SetKey key, const uint64 *values, const Row *link)
+write_rows(JoinEngine *join, JoinSide side, SetKey key, const uint64 *values,
+		   const Row *link)
 {
 	for (const Row *row = row_at(engine_areas(join), link); row != NULL;
 		 row = row_at(engine_areas(join), row->next))
 	{
 		CHECK_FOR_INTERRUPTS();
-		setruns_add(&join->spill->file.runs, key, values, side, row->data, row->rowno,
+		setruns_add(&join->spill->file.runs, key, values, side, row->data,
+					row->rowno,
 					row->len);
 		values = NULL;
 	}
@@ -152,7 +157,8 @@ spill_begin(JoinEngine *join)
 			join->params.files, join->params.part, shared->nparts
 		};
 		spill->shares = &shared->spill;
-		spill->nshares = Min(shared->nparts * SHARES_PER_PROCESS, MAX_SPILL_SHARES);
+		spill->nshares = Min(shared->nparts * SHARES_PER_PROCESS,
+							 MAX_SPILL_SHARES);
 	}
 	else
 	{
@@ -162,14 +168,18 @@ spill_begin(JoinEngine *join)
 	}
 	spill->by_keys = join->algorithm->compare != NULL;
 	/* the sets in memory, and what is pending while they are written */
-	engine_account(join, join->memory->values.bytes + join->memory->rows[SIDE_OUTER].bytes +
+	engine_account(join,
+				   join->memory->values.bytes +
+				   join->memory->rows[SIDE_OUTER].bytes +
 				   join->memory->rows[SIDE_INNER].bytes + join->filter.bytes +
-				   settable_bytes(&join->memory->table) + memory / 100 * FIRST_SHARE);
+				   settable_bytes(&join->memory->table) + memory / 100 *
+				   FIRST_SHARE);
 	setruns_create(&spill->file.runs, memory / 100 * PENDING_SHARE, &store);
 	setruns_limit(&spill->file.runs, memory / 100 * FIRST_SHARE);
 	write_table(join);
 	while ((waiting = ring_pop(&join->memory->ring)) != NULL)
-		spill_add(join, waiting->side, waiting->key, waiting->values, waiting->data,
+		spill_add(join, waiting->side, waiting->key, waiting->values,
+				  waiting->data,
 				  waiting->rowno, waiting->len);
 	settable_free(&join->memory->table);
 	/* other processes may still read what is in shared memory */
@@ -209,7 +219,8 @@ import_runs(JoinEngine *join)
 			continue;
 		join->totals.nfeatures += part->nfeatures;
 		join->search.stats.sets += part->nsets;
-		join->search.max_features = Max(join->search.max_features, part->max_features);
+		join->search.max_features = Max(join->search.max_features,
+										part->max_features);
 		setruns_import(&join->spill->file.runs, i, &part->runs);
 	}
 	join->search.stats.disk += part_of(join, join->params.part)->runs.bytes;
@@ -248,21 +259,28 @@ spill_merge(JoinEngine *join)
 	import_runs(join);
 	engine_make_room(join);
 	if (join->algorithm->ordered && join->params.shared == NULL)
-		counters_create(counters, join->totals.nfeatures, counters_memory(join));
-	setfile_create(&spill->file, LAST_SIDE(join) + 1, join->search.max_features);
+		counters_create(counters, join->totals.nfeatures,
+						counters_memory(join));
+	setfile_create(&spill->file, LAST_SIDE(join) + 1,
+				   join->search.max_features);
 	setruns_divide(&spill->file.runs, spill->nshares);
-	while ((share = pg_atomic_fetch_add_u32(&spill->shares->sets_taken, 1)) < spill->nshares)
+	while ((share = pg_atomic_fetch_add_u32(&spill->shares->sets_taken,
+											1)) < spill->nshares)
 	{
-		if (join->algorithm->ordered && join->params.shared != NULL && spill->counting == NULL)
+		if (join->algorithm->ordered && join->params.shared != NULL &&
+			spill->counting == NULL)
 		{
-			counters_shape(counters, join->totals.nfeatures, counters_memory(join));
+			counters_shape(counters, join->totals.nfeatures,
+						   counters_memory(join));
 			spill->counting = shared_counts_begin(&join->params.shared->counts,
 												  join->params.areas, counters);
 		}
-		setfile_merge(&spill->file, share, &spill->shares->sets[share], count_merged, join);
+		setfile_merge(&spill->file, share, &spill->shares->sets[share],
+					  count_merged, join);
 	}
 	if (spill->counting != NULL)
-		shared_counts_end(spill->counting, join->params.part, store_of(join)->nparts);
+		shared_counts_end(spill->counting, join->params.part,
+						  store_of(join)->nparts);
 	spill->counting = NULL;
 	if (join->algorithm->ordered && join->params.shared == NULL)
 		counters_fold(counters);
@@ -280,7 +298,8 @@ spill_fold(JoinEngine *join)
 	if (!join->algorithm->ordered)
 		return;
 	counters_shape(&counters, join->totals.nfeatures, counters_memory(join));
-	shared_counts_fold(&join->params.shared->counts, join->params.areas, &counters);
+	shared_counts_fold(&join->params.shared->counts, join->params.areas,
+					   &counters);
 }
 
 /* Attach to the counters of all sets. */
@@ -291,7 +310,8 @@ use_counters(JoinEngine *join)
 
 	if (!join->algorithm->ordered || counters->count != NULL)
 		return;
-	shared_counts_attach(&join->params.shared->counts, join->params.areas, counters);
+	shared_counts_attach(&join->params.shared->counts, join->params.areas,
+						 counters);
 }
 
 /*
@@ -309,14 +329,17 @@ begin_reading(JoinEngine *join)
 	size_t		values;
 
 	if (join->params.shared != NULL)
-		join->search.counters.used = pg_atomic_read_u64(&join->params.shared->counts.used);
+		join->search.counters.used =
+			pg_atomic_read_u64(&join->params.shared->counts.used);
 	if (!join->spill->by_keys)
 		use_counters(join);
-	values = setfile_begin(file, join->spill->shares->sets, join->spill->nshares, buffer,
+	values = setfile_begin(file, join->spill->shares->sets,
+						   join->spill->nshares, buffer,
 						   max_group);
 	join->search.stats.distinct = file->nsets;
 	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
-		row_reader_create(&join->spill->cursors[side], &file->rows[Min(side, LAST_SIDE(join))], buffer);
+		row_reader_create(&join->spill->cursors[side],
+						  &file->rows[Min(side, LAST_SIDE(join))], buffer);
 	chunks_create(join, 2 * max_group + SET_FILE_READERS * buffer + values +
 				  join->search.counters.bytes +
 				  (size_t) join->search.max_features * 3 * sizeof(uint64));
@@ -335,7 +358,8 @@ spill_write_keys(JoinEngine *join)
 	if (!spill->by_keys)
 		return;
 	spillfile_create(&spill->keys, store_of(join), "keys");
-	while ((share = pg_atomic_fetch_add_u32(&spill->shares->keys_taken, 1)) < MAX_SPILL_SHARES)
+	while ((share = pg_atomic_fetch_add_u32(&spill->shares->keys_taken,
+											1)) < MAX_SPILL_SHARES)
 	{
 		SpillPiece *piece = &spill->shares->keys[share];
 		uint64		begin = file->nsets * share / MAX_SPILL_SHARES;
@@ -368,7 +392,8 @@ void
 spill_return_rows(JoinEngine *join, RowCallback callback, void *arg)
 {
 	SetRuns    *runs = &join->spill->file.runs;
-	uint64	   *values = palloc_extended(sizeof(uint64) * Max(join->search.max_features, 1),
+	uint64	   *values = palloc_extended(sizeof(uint64) *
+										 Max(join->search.max_features, 1),
 										 MCXT_ALLOC_HUGE);
 	RunDirectory directory;
 	SetKey		key;

@@ -55,7 +55,8 @@ extern void spill_shares_init(SpillShares *shares);
 extern void spill_begin(JoinEngine *join);
 
 /* Add a row and its set; a row without features has the key zero. */
-extern void spill_add(JoinEngine *join, JoinSide side, SetKey key, const uint64 *values,
+extern void spill_add(JoinEngine *join, JoinSide side, SetKey key,
+					  const uint64 *values,
 					  const void *row, uint32 rowno, uint32 len);
 
 /*
@@ -70,7 +71,8 @@ extern void spill_fold(JoinEngine *join);
 extern void spill_write_keys(JoinEngine *join);
 
 /* Emit all rows that this process has added, with their sets. */
-extern void spill_return_rows(JoinEngine *join, RowCallback callback, void *arg);
+extern void spill_return_rows(JoinEngine *join, RowCallback callback,
+							  void *arg);
 
 extern void spill_end(JoinEngine *join);
 

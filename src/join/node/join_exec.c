@@ -85,8 +85,9 @@ find_columns(Node *node, void *context)
 		JoinSide	side = var->varno == OUTER_VAR ? SIDE_OUTER : SIDE_INNER;
 
 		if (IS_SPECIAL_VARNO(var->varno))
-			state->sides[side].columns = bms_add_member(state->sides[side].columns,
-														var->varattno - 1);
+			state->sides[side].columns =
+				bms_add_member(state->sides[side].columns,
+							   var->varattno - 1);
 		return false;
 	}
 	return expression_tree_walker(node, find_columns, context);
@@ -99,7 +100,9 @@ init_rows(SimilarityJoinState *state, EState *estate)
 	TupleDesc	inner = ExecGetResultType(join_child(state, SIDE_INNER));
 
 	state->sides[SIDE_OUTER].slot =
-		ExecInitExtraTupleSlot(estate, ExecGetResultType(join_child(state, SIDE_OUTER)),
+		ExecInitExtraTupleSlot(estate,
+							   ExecGetResultType(join_child(state,
+															SIDE_OUTER)),
 							   &TTSOpsMinimalTuple);
 	state->sides[SIDE_INNER].slot =
 		ExecInitExtraTupleSlot(estate, inner, &TTSOpsMinimalTuple);
@@ -132,7 +135,8 @@ static void
 init_condition(SimilarityJoinState *state, Node *clause)
 {
 	PlanState  *ps = &state->css.ss.ps;
-	bool		left_is_inner = join_private(state, JOIN_PRIVATE_LEFT_IS_INNER);
+	bool		left_is_inner = join_private(state,
+											 JOIN_PRIVATE_LEFT_IS_INNER);
 	NearCondition near;
 
 	if (!similarity_join_clause(clause, &near))
@@ -146,7 +150,8 @@ init_condition(SimilarityJoinState *state, Node *clause)
 		ExecInitExpr(left_is_inner ? near.left : near.right, ps);
 	state->near.threshold = ExecInitExpr(near.threshold, ps);
 	state->near.recall = ExecInitExpr(near.recall, ps);
-	state->near.measure = left_is_inner ? measure_commute(near.measure) : near.measure;
+	state->near.measure = left_is_inner ? measure_commute(near.measure) :
+		near.measure;
 }
 
 /*
@@ -173,22 +178,26 @@ init_output(SimilarityJoinState *state, List *filter, List *qual)
 	}
 	else
 		comparison->kind = COMPARISON_NONE;
-	state->conditions.before = ExecInitQual(list_copy_head(filter, before), ps);
+	state->conditions.before = ExecInitQual(list_copy_head(filter, before),
+											ps);
 	find_columns(tlist, state);
 	find_columns((Node *) qual, state);
 	find_columns((Node *) filter, state);
 	if (state->self_join)
 		state->sides[SIDE_OUTER].columns = state->sides[SIDE_INNER].columns =
-			bms_union(state->sides[SIDE_OUTER].columns, state->sides[SIDE_INNER].columns);
+			bms_union(state->sides[SIDE_OUTER].columns,
+					  state->sides[SIDE_INNER].columns);
 	state->either_order = state->self_join && state->type == JOIN_INNER &&
 		comparison_is_strict(comparison) &&
 		measure_commute(state->near.measure) == state->near.measure;
 	state->conditions.filter = ExecInitQual(filter, ps);
 	state->conditions.qual = ExecInitQual(qual, ps);
 	state->conditions.projects = tlist != NULL;
-	state->conditions.evaluates = state->conditions.projects || state->conditions.filter != NULL ||
+	state->conditions.evaluates = state->conditions.projects ||
+		state->conditions.filter != NULL ||
 		state->conditions.qual != NULL;
-	ps->ps_ProjInfo = ExecBuildProjectionInfo((List *) tlist, ps->ps_ExprContext,
+	ps->ps_ProjInfo = ExecBuildProjectionInfo((List *) tlist,
+											  ps->ps_ExprContext,
 											  ps->ps_ResultTupleSlot, ps,
 											  NULL);
 }
@@ -215,11 +224,13 @@ begin(CustomScanState *node, EState *estate, int eflags)
 {
 	SimilarityJoinState *state = (SimilarityJoinState *) node;
 	CustomScan *scan = join_plan(state);
-	List	   *exprs = (List *) side_columns(state, (Node *) scan->custom_exprs);
+	List	   *exprs = (List *) side_columns(state,
+											  (Node *) scan->custom_exprs);
 	ListCell   *lc;
 
 	foreach(lc, scan->custom_plans)
-		node->custom_ps = lappend(node->custom_ps, ExecInitNode(lfirst(lc), estate, eflags));
+		node->custom_ps = lappend(node->custom_ps,
+								  ExecInitNode(lfirst(lc), estate, eflags));
 	show_children(state);
 	state->type = join_private(state, JOIN_PRIVATE_TYPE);
 	state->inner_whole = join_private(state, JOIN_PRIVATE_INNER_WHOLE);
@@ -229,8 +240,10 @@ begin(CustomScanState *node, EState *estate, int eflags)
 		estate->es_epq_active == NULL;
 	init_rows(state, estate);
 	init_condition(state, list_nth(exprs, JOIN_EXPR_CONDITION));
-	init_output(state, list_nth(exprs, JOIN_EXPR_FILTER), list_nth(exprs, JOIN_EXPR_QUAL));
-	state->context = AllocSetContextCreate(estate->es_query_cxt, "similarity join rows",
+	init_output(state, list_nth(exprs, JOIN_EXPR_FILTER),
+				list_nth(exprs, JOIN_EXPR_QUAL));
+	state->context = AllocSetContextCreate(estate->es_query_cxt,
+										   "similarity join rows",
 										   ALLOCSET_DEFAULT_SIZES);
 	state->phase = JOIN_BUILD;
 }
@@ -256,7 +269,8 @@ set_matched(SimilarityJoinState *state, uint32 rowno)
 	if (is_matched(state, rowno))
 		return false;
 	if (state->shared_matched != NULL)
-		return (pg_atomic_fetch_or_u32(&state->shared_matched[rowno / 32], bit) & bit) == 0;
+		return (pg_atomic_fetch_or_u32(&state->shared_matched[rowno / 32],
+									   bit) & bit) == 0;
 	state->matched[rowno / 8] |= 1 << rowno % 8;
 	return true;
 }
@@ -297,7 +311,8 @@ next_of_round(SimilarityJoinState *state)
 	row = rows_next(&state->scan.inner, &rowno);
 	if (row == NULL && !round->from_first && round->end > 0)
 	{
-		rows_begin(state->engine, SIDE_INNER, state->scan.inner_group, &state->scan.inner);
+		rows_begin(state->engine, SIDE_INNER, state->scan.inner_group,
+				   &state->scan.inner);
 		row = rows_next(&state->scan.inner, &rowno);
 		round->passed = 0;
 		round->from_first = true;
@@ -323,7 +338,8 @@ next_groups(SimilarityJoinState *state)
 	if (needs_one(state))
 	{
 		/* the first round begins with the first inner row */
-		rows_begin(state->engine, SIDE_INNER, state->scan.inner_group, &state->scan.inner);
+		rows_begin(state->engine, SIDE_INNER, state->scan.inner_group,
+				   &state->scan.inner);
 		memset(&state->scan.round, 0, sizeof(InnerRound));
 	}
 	return state->scan.in_pair = true;
@@ -393,12 +409,14 @@ begin_inner_rows(SimilarityJoinState *state)
 		state->scan.inner_rows.next = behind ? state->scan.nouter : 0;
 	else
 	{
-		behind = behind && rows_begin_behind(&state->scan.outer, &state->scan.inner);
+		behind = behind &&
+			rows_begin_behind(&state->scan.outer, &state->scan.inner);
 		if (!behind)
 			rows_begin(state->engine, SIDE_INNER,
 					   state->scan.inner_group, &state->scan.inner);
 	}
-	state->scan.exchangeable = behind || (state->either_order && !state->scan.one_group);
+	state->scan.exchangeable = behind ||
+		(state->either_order && !state->scan.one_group);
 	/* a row with itself does not pass */
 	state->nfiltered += behind;
 }
@@ -444,11 +462,13 @@ next_inner_row(SimilarityJoinState *state)
 	{
 		if (inner->next == inner->n)
 			return NULL;
-		if (state->sides[SIDE_INNER].columns != NULL && inner->n - inner->next > FETCH_AHEAD)
+		if (state->sides[SIDE_INNER].columns != NULL &&
+			inner->n - inner->next > FETCH_AHEAD)
 			__builtin_prefetch(inner->rows[inner->next + FETCH_AHEAD].row);
 		return &inner->rows[inner->next++];
 	}
-	row = needs_one(state) ? next_of_round(state) : rows_next(&state->scan.inner, &rowno);
+	row = needs_one(state) ? next_of_round(state) :
+		rows_next(&state->scan.inner, &rowno);
 	if (row == NULL)
 		return NULL;
 	state->scan.inner_row.row = row;
@@ -466,10 +486,12 @@ passes(SimilarityJoinState *state, const InnerRow *inner)
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 	bool		exchanged = false;
 
-	if (!comparison_holds(&state->conditions.comparison, state->scan.value, inner->value))
+	if (!comparison_holds(&state->conditions.comparison, state->scan.value,
+						  inner->value))
 	{
 		if (!state->scan.exchangeable ||
-			!comparison_holds(&state->conditions.comparison, inner->value, state->scan.value))
+			!comparison_holds(&state->conditions.comparison, inner->value,
+							  state->scan.value))
 			return false;
 		exchanged = true;
 	}
@@ -477,10 +499,13 @@ passes(SimilarityJoinState *state, const InnerRow *inner)
 		return true;
 	show_row(state, SIDE_INNER, inner->row);
 	/* in a self-join rows of both sides have the same columns */
-	econtext->ecxt_outertuple = state->sides[exchanged ? SIDE_INNER : SIDE_OUTER].slot;
-	econtext->ecxt_innertuple = state->sides[exchanged ? SIDE_OUTER : SIDE_INNER].slot;
+	econtext->ecxt_outertuple = state->sides[exchanged ? SIDE_INNER :
+											 SIDE_OUTER].slot;
+	econtext->ecxt_innertuple = state->sides[exchanged ? SIDE_OUTER :
+											 SIDE_INNER].slot;
 	ResetExprContext(econtext);
-	if (unlikely(state->incomparable) && ExecQual(state->conditions.before, econtext))
+	if (unlikely(state->incomparable) &&
+		ExecQual(state->conditions.before, econtext))
 		specs_refuse(state);
 	return ExecQual(state->conditions.filter, econtext);
 }

@@ -296,7 +296,8 @@ extern void specs_begin(SimilarityJoinState *state);
 extern void specs_end(SimilarityJoinState *state);
 
 /* Add a row with its signature, or NULL. */
-extern void specs_add_row(SimilarityJoinState *state, JoinSide side, JoinRow *row,
+extern void specs_add_row(SimilarityJoinState *state, JoinSide side,
+						  JoinRow *row,
 						  size_t len, const Signature *sig);
 
 /*
@@ -336,8 +337,10 @@ extern EngineStats similarity_join_stats(const SimilarityJoinState *state);
 extern Size join_shared_estimate(CustomScanState *node, ParallelContext *pcxt);
 extern void join_shared_create(CustomScanState *node, ParallelContext *pcxt,
 							   void *coordinate);
-extern void join_shared_reset(CustomScanState *node, ParallelContext *pcxt, void *coordinate);
-extern void join_shared_attach(CustomScanState *node, shm_toc *toc, void *coordinate);
+extern void join_shared_reset(CustomScanState *node, ParallelContext *pcxt,
+							  void *coordinate);
+extern void join_shared_attach(CustomScanState *node, shm_toc *toc,
+							   void *coordinate);
 extern void join_shared_finish(CustomScanState *node);
 
 /* Detach from shared memory, which is not read any more. */

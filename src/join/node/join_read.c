@@ -82,7 +82,8 @@ row_signature(SimilarityJoinState *state, JoinSide side)
 	Datum		value;
 	bool		isnull;
 
-	value = ExecEvalExpr(state->near.signatures[side], state->css.ss.ps.ps_ExprContext,
+	value = ExecEvalExpr(state->near.signatures[side],
+						 state->css.ss.ps.ps_ExprContext,
 						 &isnull);
 	if (isnull)
 		return NULL;
@@ -90,7 +91,8 @@ row_signature(SimilarityJoinState *state, JoinSide side)
 	if (VARATT_IS_SHORT(DatumGetPointer(value)) &&
 		!VARATT_IS_EXTERNAL(DatumGetPointer(value)))
 	{
-		const struct varlena *stored = (struct varlena *) DatumGetPointer(value);
+		const struct varlena *stored =
+		(struct varlena *) DatumGetPointer(value);
 		Size		bytes = VARSIZE_SHORT(stored) - VARHDRSZ_SHORT;
 
 		SET_VARSIZE(&state->short_signature, VARHDRSZ + bytes);
@@ -154,7 +156,8 @@ static void
 read_side(SimilarityJoinState *state, JoinSide side, bool any_threshold)
 {
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
-	MemoryContext caller = MemoryContextSwitchTo(state->css.ss.ps.state->es_query_cxt);
+	MemoryContext caller =
+	MemoryContextSwitchTo(state->css.ss.ps.state->es_query_cxt);
 
 	/* a child allocates in this context at its first call */
 	for (;;)
@@ -183,7 +186,8 @@ read_side(SimilarityJoinState *state, JoinSide side, bool any_threshold)
 
 /* Evaluate an argument that is the same for all pairs; false if null. */
 static bool
-evaluate_argument(SimilarityJoinState *state, ExprState *argument, double *value)
+evaluate_argument(SimilarityJoinState *state, ExprState *argument,
+				  double *value)
 {
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 	Datum		datum;
@@ -207,13 +211,16 @@ join_arguments(SimilarityJoinState *state)
 {
 	state->near.threshold_value = neardup_threshold;
 	state->near.valid = true;
-	if (!evaluate_argument(state, state->near.threshold, &state->near.threshold_value) ||
-		!evaluate_argument(state, state->near.recall, &state->near.recall_value))
+	if (!evaluate_argument(state, state->near.threshold,
+						   &state->near.threshold_value) ||
+		!evaluate_argument(state, state->near.recall,
+						   &state->near.recall_value))
 		return false;
 	state->near.valid = measure_has_threshold(state->near.measure,
 											  state->near.threshold_value) &&
 		(state->near.recall == NULL ||
-		 lsh_approx_possible(state->near.threshold_value, state->near.recall_value));
+		 lsh_approx_possible(state->near.threshold_value,
+							 state->near.recall_value));
 	return true;
 }
 
@@ -248,7 +255,8 @@ read_sides(SimilarityJoinState *state, bool any_threshold)
 		join_child(state, SIDE_OUTER)->plan->plan_rows,
 		join_child(state, SIDE_INNER)->plan->plan_rows
 	};
-	JoinSide	first = state->self_join || rows[SIDE_OUTER] < rows[SIDE_INNER] ?
+	JoinSide	first = state->self_join ||
+	rows[SIDE_OUTER] < rows[SIDE_INNER] ?
 	SIDE_OUTER : SIDE_INNER;
 	bool		any_signature;
 
@@ -258,7 +266,8 @@ read_sides(SimilarityJoinState *state, bool any_threshold)
 	specs_end_side(state);
 	/* from now on rows without a match may be dropped */
 	if (specs_engines(state) == 1 &&
-		feature_filter_is_worthwhile(engine_rows_added(state->engine, first), rows[OTHER_SIDE(first)]))
+		feature_filter_is_worthwhile(engine_rows_added(state->engine, first),
+									 rows[OTHER_SIDE(first)]))
 		engine_filter_by_added(state->engine);
 	any_signature = specs_engines(state) > 0;
 	if (any_signature || (first == SIDE_INNER && keeps_unmatched(state)))
@@ -289,7 +298,8 @@ join_read(SimilarityJoinState *state)
 		join_shared_gather(state);
 	}
 	specs_warn(state);
-	return join_shared_claims(state, 0) ? build_engine(state) : join_next_engine(state);
+	return join_shared_claims(state, 0) ? build_engine(state) :
+		join_next_engine(state);
 }
 
 bool

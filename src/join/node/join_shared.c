@@ -118,9 +118,11 @@ add_part(SimilarityJoinState *state, const PartCounts *part)
 
 	/* a process without a set does not know the algorithm */
 	sum->algorithm = before.algorithm;
-	if (part->algorithm[0] != '\0' && (part->stats.sets > 0 || before.algorithm == NULL))
-		sum->algorithm = MemoryContextStrdup(state->css.ss.ps.state->es_query_cxt,
-											 part->algorithm);
+	if (part->algorithm[0] != '\0' &&
+		(part->stats.sets > 0 || before.algorithm == NULL))
+		sum->algorithm =
+			MemoryContextStrdup(state->css.ss.ps.state->es_query_cxt,
+								part->algorithm);
 }
 
 /* Rows and sets */
@@ -140,6 +142,9 @@ typedef struct SharedJoin
 	dsm_handle	segment;		/* that this lies in */
 	LWLock		lock;			/* of the next */
 	bool		closed;			/* all probes are claimed: a process that
+								 *
+								 *
+								 *
 								 * attaches finds nothing to do, and no areas */
 	SharedFileSet files;
 	pg_atomic_uint64 claimed;	/* probes or, if there are several, engines */
@@ -180,7 +185,8 @@ shared_sets(SharedJoin *shared)
 static void *
 place_of_areas(SharedJoin *shared)
 {
-	return (char *) shared_sets(shared) + MAXALIGN(shared_sets_bytes(shared->nparts));
+	return (char *) shared_sets(shared) +
+		MAXALIGN(shared_sets_bytes(shared->nparts));
 }
 
 static SharedValues *
@@ -200,7 +206,8 @@ known_bytes(const SimilarityJoinState *state, int nparts)
 	if (CAN_SHARE_ROWS)
 		foreach(lc, state->css.custom_ps)
 			nrows += ((PlanState *) lfirst(lc))->plan->plan_rows * nparts;
-	return shared_values_bytes(state->self_join ? nrows / 2 : nrows, get_hash_memory_limit());
+	return shared_values_bytes(state->self_join ? nrows / 2 : nrows,
+							   get_hash_memory_limit());
 }
 
 /* CustomExecMethods.EstimateDSMCustomScan */
@@ -236,7 +243,8 @@ shared_init(SharedJoin *shared)
 
 /* CustomExecMethods.InitializeDSMCustomScan */
 void
-join_shared_create(CustomScanState *node, ParallelContext *pcxt, void *coordinate)
+join_shared_create(CustomScanState *node, ParallelContext *pcxt,
+				   void *coordinate)
 {
 	SimilarityJoinState *state = (SimilarityJoinState *) node;
 	SharedJoin *shared;
@@ -258,14 +266,16 @@ join_shared_create(CustomScanState *node, ParallelContext *pcxt, void *coordinat
 	LWLockInitialize(&shared->lock, LWTRANCHE_PARALLEL_QUERY_DSA);
 	SpinLockInit(&shared->mutex);
 	shared_init(shared);
-	state->areas = shared_areas_attach(place_of_areas(shared), shared->nparts, part_number(),
+	state->areas = shared_areas_attach(place_of_areas(shared), shared->nparts,
+									   part_number(),
 									   pcxt->seg);
 	state->shared = shared;
 }
 
 /* CustomExecMethods.ReInitializeDSMCustomScan */
 void
-join_shared_reset(CustomScanState *node, ParallelContext *pcxt, void *coordinate)
+join_shared_reset(CustomScanState *node, ParallelContext *pcxt,
+				  void *coordinate)
 {
 	SimilarityJoinState *state = (SimilarityJoinState *) node;
 	SharedJoin *shared = state->shared;
@@ -285,7 +295,8 @@ join_shared_reset(CustomScanState *node, ParallelContext *pcxt, void *coordinate
 	shared_areas_free(place_of_areas(shared), shared->nparts, segment);
 	SharedFileSetDeleteAll(&shared->files);
 	shared_init(shared);
-	state->areas = shared_areas_attach(place_of_areas(shared), shared->nparts, part_number(),
+	state->areas = shared_areas_attach(place_of_areas(shared), shared->nparts,
+									   part_number(),
 									   segment);
 }
 
@@ -305,7 +316,8 @@ join_shared_attach(CustomScanState *node, shm_toc *toc, void *coordinate)
 	SharedFileSetAttach(&shared->files, segment);
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 	if (!shared->closed)
-		state->areas = shared_areas_attach(place_of_areas(shared), shared->nparts, part_number(),
+		state->areas = shared_areas_attach(place_of_areas(shared),
+										   shared->nparts, part_number(),
 										   segment);
 	LWLockRelease(&shared->lock);
 	state->shared = shared;
@@ -359,7 +371,8 @@ static const char *const row_files[] = {"outer_rows", "inner_rows"};
 
 /* Write a row. */
 static void
-write_row(SpillFile *file, const JoinRow *row, size_t len, const Signature *sig)
+write_row(SpillFile *file, const JoinRow *row, size_t len,
+		  const Signature *sig)
 {
 	static const char padding[MAXIMUM_ALIGNOF] = {0};
 	SharedRow	head = {len, sig == NULL ? 0 : VARSIZE(sig)};
@@ -385,7 +398,8 @@ return_row(void *arg, JoinSide side, const uint64 *values, uint32 n,
 
 	if (n == 0 || specs_kind(state) == KIND_SKETCHES)
 	{
-		write_row(&state->files[side], row, len, n == 0 ? NULL : (const Signature *) values);
+		write_row(&state->files[side], row, len,
+				  n == 0 ? NULL : (const Signature *) values);
 		return;
 	}
 	sig = signature_alloc(&state->shared->parts[part_number()].spec, n);
@@ -426,8 +440,10 @@ is_sharable(SimilarityJoinState *state, const Signature *sig)
 
 	if (sig == NULL || (part->has_spec && spec_equal(&part->spec, &sig->spec)))
 		return true;
-	if (part->has_spec || !specs_use(state, sig) || specs_kind(state) == KIND_VECTORS ||
-		!engine_sharable(selected_algorithm(neardup_join_algorithm, specs_kind(state),
+	if (part->has_spec || !specs_use(state, sig) ||
+		specs_kind(state) == KIND_VECTORS ||
+		!engine_sharable(selected_algorithm(neardup_join_algorithm,
+											specs_kind(state),
 											state->near.measure)))
 		return false;
 	part->has_spec = true;
@@ -483,7 +499,8 @@ join_shared_end_rows(SimilarityJoinState *state)
 		leave_memory_if_full(state);
 	if (!state->to_files && !engine_is_spilled(state->engine))
 		engine_publish(state->engine);
-	BarrierArriveAndWait(&shared_sets(state->shared)->barrier, PG_WAIT_EXTENSION);
+	BarrierArriveAndWait(&shared_sets(state->shared)->barrier,
+						 PG_WAIT_EXTENSION);
 }
 
 /* A part with a spec, or NULL; sets *differ if others have another one. */
@@ -518,7 +535,8 @@ read_written_rows(SimilarityJoinState *state, JoinSide side)
 
 	for (int i = 0; i < state->shared->nparts; i++)
 	{
-		SpillPiece	all = {.part = i,.bytes = state->shared->parts[i].bytes[side]};
+		SpillPiece	all =
+		{.part = i,.bytes = state->shared->parts[i].bytes[side]};
 
 		if (all.bytes > 0)
 			spillfile_add_piece(&file, &all);
@@ -537,7 +555,8 @@ read_written_rows(SimilarityJoinState *state, JoinSide side)
 		spillreader_read(&reader, room, bytes);
 		ResetExprContext(econtext);
 		old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-		specs_add_row(state, side, (JoinRow *) room, head.len, head.signature == 0 ? NULL :
+		specs_add_row(state, side, (JoinRow *) room, head.len,
+					  head.signature == 0 ? NULL :
 					  (const Signature *) (room + MAXALIGN(head.len)));
 		MemoryContextSwitchTo(old);
 	}
@@ -619,7 +638,8 @@ join_shared_claims(SimilarityJoinState *state, uint32 number)
 		return true;
 	Assert(number == 0 || state->claimed_engine >= number - 1);
 	if (number == 0 || state->claimed_engine < number)
-		state->claimed_engine = pg_atomic_fetch_add_u64(&state->shared->claimed, 1);
+		state->claimed_engine =
+			pg_atomic_fetch_add_u64(&state->shared->claimed, 1);
 	return state->claimed_engine == number;
 }
 
@@ -723,7 +743,8 @@ join_shared_finish(CustomScanState *node)
 	part = &counts->parts[part_number()];
 	part->stats = similarity_join_stats(state);
 	if (part->stats.algorithm != NULL)
-		strlcpy(part->algorithm, part->stats.algorithm, sizeof(part->algorithm));
+		strlcpy(part->algorithm, part->stats.algorithm,
+				sizeof(part->algorithm));
 	part->nfiltered = state->nfiltered;
 	part->nremoved = state->nremoved;
 	pg_write_barrier();

@@ -96,12 +96,14 @@ begin_engine(SimilarityJoinState *state)
 		params = *state->division;
 	params.measure = near->valid ? near->measure : MEASURE_JACCARD;
 	params.threshold = near->valid ? near->threshold_value : 1;
-	params.algorithm = selected_algorithm(neardup_join_algorithm, KIND_SETS, params.measure);
+	params.algorithm = selected_algorithm(neardup_join_algorithm, KIND_SETS,
+										  params.measure);
 	params.self_join = state->self_join;
 	params.apart = state->self_join &&
 		comparison_refuses_equal(&state->conditions.comparison);
 	params.either_order = state->either_order;
-	params.keep_empty[SIDE_OUTER] = params.keep_unmatched = keeps_unmatched(state);
+	params.keep_empty[SIDE_OUTER] = params.keep_unmatched =
+		keeps_unmatched(state);
 	params.memory = get_hash_memory_limit();
 	state->engine = engine_begin(&params);
 	MemoryContextSwitchTo(old);
@@ -136,11 +138,13 @@ static void
 use_spec(SimilarityJoinState *state, JoinSpec *spec)
 {
 	if (spec->incomparable)
-		engine_set_condition(state->engine, default_algorithm(KIND_SETS, MEASURE_JACCARD),
+		engine_set_condition(state->engine,
+							 default_algorithm(KIND_SETS, MEASURE_JACCARD),
 							 MEASURE_JACCARD, 1);
 	else
 		engine_set_condition(state->engine,
-							 selected_algorithm(neardup_join_algorithm, spec->kind, state->near.measure),
+							 selected_algorithm(neardup_join_algorithm,
+												spec->kind, state->near.measure),
 							 state->near.measure, state->near.threshold_value);
 	state->specs->current = spec;
 	state->incomparable = spec->incomparable;
@@ -150,7 +154,8 @@ use_spec(SimilarityJoinState *state, JoinSpec *spec)
  * Add a row whose signature has that spec; both are NULL if it has no match.
  */
 static void
-add_to_engine(SimilarityJoinState *state, JoinSide side, JoinRow *row, size_t len,
+add_to_engine(SimilarityJoinState *state, JoinSide side, JoinRow *row,
+			  size_t len,
 			  const JoinSpec *spec, const Signature *sig)
 {
 	static const uint64 same_set[] = {0};
@@ -159,7 +164,8 @@ add_to_engine(SimilarityJoinState *state, JoinSide side, JoinRow *row, size_t le
 
 	Assert((spec == NULL) == (sig == NULL));
 	Assert(spec == NULL || spec->engine == state->specs->current->engine);
-	Assert(spec == NULL || spec_equal(&spec->spec, &sig->spec) || spec->incomparable);
+	Assert(spec == NULL || spec_equal(&spec->spec, &sig->spec) ||
+		   spec->incomparable);
 	if (spec != NULL && spec->incomparable)
 	{
 		set = same_set;
@@ -271,7 +277,8 @@ find_spec(SimilarityJoinState *state, JoinSide side, const Signature *sig)
 	if (!state->near.valid && specs->first != NULL)
 		return specs->first;
 	if (specs->last == NULL || !spec_equal(&specs->last->spec, &sig->spec))
-		specs->last = hash_search(specs->table, &sig->spec, HASH_ENTER, &found);
+		specs->last = hash_search(specs->table, &sig->spec, HASH_ENTER,
+								  &found);
 	if (!found)
 		add_spec(state, specs->last, sig);
 	return specs->last->number < specs->nboth ? specs->last : NULL;
@@ -331,7 +338,8 @@ specs_warn(const SimilarityJoinState *state)
 {
 	const JoinSpecs *specs = state->specs;
 
-	if (specs->n > 1 && state->conditions.before == NULL && !IsParallelWorker() &&
+	if (specs->n > 1 && state->conditions.before == NULL &&
+		!IsParallelWorker() &&
 		specs->has_signature[SIDE_OUTER] &&
 		(state->self_join || specs->has_signature[SIDE_INNER]))
 		spec_warn_different(&specs->first->spec, &specs->second->spec);
@@ -354,7 +362,8 @@ begin_waiting(JoinSpecs *specs)
 	TupleDescFinalize(desc);
 	specs->in = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
 	specs->out = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
-	specs->waiting = tuplesort_begin_heap(desc, lengthof(columns), columns, operators,
+	specs->waiting = tuplesort_begin_heap(desc, lengthof(columns), columns,
+										  operators,
 										  collations, nulls_first, work_mem, NULL,
 										  TUPLESORT_NONE);
 }
@@ -380,7 +389,8 @@ add_waiting(SimilarityJoinState *state, const JoinSpec *spec, JoinSide side,
 	memcpy(place + sizeof(head) + MAXALIGN(len), sig, VARSIZE(sig));
 	ExecClearTuple(specs->in);
 	specs->in->tts_values[WAITING_ENGINE - 1] = Int32GetDatum(spec->engine);
-	specs->in->tts_values[WAITING_NUMBER - 1] = Int64GetDatum(specs->nwaiting++);
+	specs->in->tts_values[WAITING_NUMBER -
+						  1] = Int64GetDatum(specs->nwaiting++);
 	specs->in->tts_values[WAITING_SPEC_ROW - 1] = PointerGetDatum(kept);
 	memset(specs->in->tts_isnull, false, WAITING_SPEC_ROW * sizeof(bool));
 	ExecStoreVirtualTuple(specs->in);
@@ -396,7 +406,8 @@ next_waiting(JoinSpecs *specs)
 	bool		isnull;
 
 	if (!specs->fetched)
-		specs->fetched = tuplesort_gettupleslot(specs->waiting, true, false, specs->out,
+		specs->fetched = tuplesort_gettupleslot(specs->waiting, true, false,
+												specs->out,
 												NULL);
 	return specs->fetched ?
 		DatumGetInt32(slot_getattr(specs->out, WAITING_ENGINE, &isnull)) : -1;
@@ -420,8 +431,10 @@ add_next_waiting(SimilarityJoinState *state)
 
 	ResetExprContext(econtext);
 	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-	kept = DatumGetByteaPP(slot_getattr(specs->out, WAITING_SPEC_ROW, &isnull));
-	copy = MemoryContextAllocHuge(CurrentMemoryContext, VARSIZE_ANY_EXHDR(kept));
+	kept = DatumGetByteaPP(slot_getattr(specs->out, WAITING_SPEC_ROW,
+										&isnull));
+	copy = MemoryContextAllocHuge(CurrentMemoryContext,
+								  VARSIZE_ANY_EXHDR(kept));
 	memcpy(copy, VARDATA_ANY(kept), VARSIZE_ANY_EXHDR(kept));
 	memcpy(&head, copy, sizeof(head));
 	sig = (const Signature *) (copy + sizeof(head) + MAXALIGN(head.len));
@@ -429,7 +442,8 @@ add_next_waiting(SimilarityJoinState *state)
 		specs->last = hash_search(specs->table, &sig->spec, HASH_FIND, NULL);
 	if (specs->current == NULL)
 		use_spec(state, specs->last);
-	add_to_engine(state, head.side, (JoinRow *) (copy + sizeof(head)), head.len,
+	add_to_engine(state, head.side, (JoinRow *) (copy + sizeof(head)),
+				  head.len,
 				  specs->last, sig);
 	MemoryContextSwitchTo(old);
 }
@@ -467,7 +481,8 @@ specs_next(SimilarityJoinState *state, bool wanted)
 }
 
 void
-specs_add_row(SimilarityJoinState *state, JoinSide side, JoinRow *row, size_t len,
+specs_add_row(SimilarityJoinState *state, JoinSide side, JoinRow *row,
+			  size_t len,
 			  const Signature *sig)
 {
 	JoinSpec   *spec = NULL;
