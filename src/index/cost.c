@@ -45,6 +45,13 @@
 #define POSTING_COST		2.0
 #define ROW_COST			1.0
 
+/*
+ * As of a column in the order of the table: near-duplicates often come together.  The 22
+ * matches of a package's description are on 9 pages, and those of 1,000 descriptions on a
+ * third of the pages that scattered rows would be on.
+ */
+#define NEAR_CORRELATION	0.8
+
 /* More than any plan costs */
 #define NEVER				1e100
 
@@ -165,7 +172,7 @@ am_cost(struct PlannerInfo *root, struct IndexPath *path,
 			index->tuples * cpu_tuple_cost;
 	*total = *startup + *selectivity * index->tuples * (cpu_index_tuple_cost +
 														cpu_operator_cost * (list_length(quals) + list_length(path->indexorderbys)));
-	*correlation = 0;
+	*correlation = NEAR_CORRELATION;
 	*pages = fetched;
 	if (!comes_in_order(path))
 	{

@@ -49,6 +49,14 @@ extern Expr *near_index_clause(PlannerInfo *root, IndexOptInfo *index,
  * The share of pairs of rows for which a near-duplicate clause holds; in a semi- or anti-join
  * the share of outer rows that have a match.  sjinfo is NULL if the clause is no join clause.
  */
+extern Selectivity near_share(PlannerInfo *root, Node *clause, JoinType jointype,
+							  SpecialJoinInfo *sjinfo);
+
+/*
+ * The same for core, which multiplies it with the shares of other conditions.  Rows that are
+ * near are mostly equal in the columns that a join compares, too: of the pairs for which such
+ * equalities hold, as many as possible are taken to be near.
+ */
 extern Selectivity near_selectivity(PlannerInfo *root, Node *clause, JoinType jointype,
 									SpecialJoinInfo *sjinfo);
 

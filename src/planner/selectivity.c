@@ -304,6 +304,61 @@ share_with_match(const PlannerInfo *root, const Estimate *estimate, double rows,
 	return share + (1 - share) * Min(itself * rows, 1);
 }
 
+/* True if a join emits outer rows only. */
+static bool
+is_semi_or_anti(JoinType jointype)
+{
+	return jointype == JOIN_SEMI || jointype == JOIN_ANTI;
+}
+
+/* The share of pairs, or of outer rows with a match, for which the condition holds. */
+static Selectivity
+estimated_share(PlannerInfo *root, const Estimate *estimate, JoinType jointype,
+				const SpecialJoinInfo *sjinfo)
+{
+	double		itself = share_of_itself(root, estimate);
+	double		share;
+
+	if (sjinfo != NULL && is_semi_or_anti(jointype))
+		share = share_with_match(root, estimate, inner_rows(root, estimate, sjinfo),
+								 itself);
+	else
+	{
+		share = share_of_pairs(root, estimate);
+
+		/* most pairs may be of one template: estimate a typical row */
+		if (root->tuple_fraction > 0)
+			share = Min(share, combined_share(estimate, SHARE_FIRST,
+											  estimate->resemblance, 1));
+		share += itself;
+	}
+	CLAMP_PROBABILITY(share);
+	return share;
+}
+
+/* The share of pairs for which other conditions of the join, equalities of columns, hold. */
+static double
+equal_share(PlannerInfo *root, const Estimate *estimate, SpecialJoinInfo *sjinfo)
+{
+	double		share = 1;
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	if (estimate->left.rel == NULL || estimate->right.rel == NULL)
+		return 1;
+	foreach(lc, root->eq_classes)
+		foreach(lc2, lfirst_node(EquivalenceClass, lc)->ec_sources)
+	{
+		RestrictInfo *equality = lfirst_node(RestrictInfo, lc2);
+
+		if (bms_num_members(equality->clause_relids) == 2 &&
+			bms_is_member(estimate->left.rel->relid, equality->clause_relids) &&
+			bms_is_member(estimate->right.rel->relid, equality->clause_relids))
+			share *= clause_selectivity(root, (Node *) equality, 0, JOIN_INNER, sjinfo);
+	}
+	return Max(share, 1e-12);
+}
+
 double
 near_equal_share(PlannerInfo *root, const NearCondition *condition)
 {
@@ -320,32 +375,31 @@ near_equal_share(PlannerInfo *root, const NearCondition *condition)
 }
 
 Selectivity
+near_share(PlannerInfo *root, Node *clause, JoinType jointype, SpecialJoinInfo *sjinfo)
+{
+	Estimate	estimate;
+
+	if (!near_condition(clause, &estimate.condition) &&
+		!approx_condition(clause, &estimate.condition))
+		return DEFAULT_NEAR_SELECTIVITY;
+	estimate_init(root, &estimate);
+	return estimated_share(root, &estimate, jointype, sjinfo);
+}
+
+Selectivity
 near_selectivity(PlannerInfo *root, Node *clause, JoinType jointype, SpecialJoinInfo *sjinfo)
 {
 	Estimate	estimate;
-	double		itself;			/* share of pairs of a row with itself */
 	double		share;
 
 	if (!near_condition(clause, &estimate.condition) &&
 		!approx_condition(clause, &estimate.condition))
 		return DEFAULT_NEAR_SELECTIVITY;
 	estimate_init(root, &estimate);
-	itself = share_of_itself(root, &estimate);
-	if (sjinfo != NULL && (jointype == JOIN_SEMI || jointype == JOIN_ANTI))
-		share = share_with_match(root, &estimate, inner_rows(root, &estimate, sjinfo),
-								 itself);
-	else
-	{
-		share = share_of_pairs(root, &estimate);
-
-		/* most pairs may be of one template: estimate a typical row */
-		if (root->tuple_fraction > 0)
-			share = Min(share, combined_share(&estimate, SHARE_FIRST,
-											  estimate.resemblance, 1));
-		share += itself;
-	}
-	CLAMP_PROBABILITY(share);
-	return share;
+	share = estimated_share(root, &estimate, jointype, sjinfo);
+	if (sjinfo == NULL || is_semi_or_anti(jointype))
+		return share;
+	return Min(share / equal_share(root, &estimate, sjinfo), 1);
 }
 
 double

@@ -345,7 +345,7 @@ pairs_met(PlannerInfo *root, const CustomPath *cpath, const JoinPathExtraData *e
 	core = clause_selectivity(root, (Node *) condition, 0, type, extra->sjinfo);
 	leave = Min(factors->outer_match_frac / Max(core, 1e-10), 1);
 	matched = side_rows(cpath, linitial(cpath->custom_paths)) * leave *
-		near_selectivity(root, (Node *) condition->clause, type, extra->sjinfo);
+		near_share(root, (Node *) condition->clause, type, extra->sjinfo);
 	return pairs * (1 - leave) +
 		Min(pairs * leave, pairs * leave / Max(factors->match_count, 1) + matched);
 }
@@ -357,15 +357,13 @@ join_rows(PlannerInfo *root, const CustomPath *cpath, const JoinPathExtraData *e
 {
 	int			type = path_private(cpath, PATH_TYPE);
 	double		rows = cpath->path.parent->rows;
-	double		corrected;
 
 	if (type == JOIN_ANTI)
 		return rows;
-	corrected = rows * near_correction(root, condition, 0, type, extra->sjinfo);
+	rows *= near_correction(root, condition, 0, type, extra->sjinfo);
 	if (type == JOIN_LEFT)
-		corrected = Max(corrected,
-						((Path *) linitial(cpath->custom_paths))->parent->rows);
-	return Min(corrected, rows);
+		rows = Max(rows, ((Path *) linitial(cpath->custom_paths))->parent->rows);
+	return rows;
 }
 
 /*
@@ -389,7 +387,7 @@ cost_join(PlannerInfo *root, CustomPath *cpath, JoinPathExtraData *extra,
 	double		probes = shares_sets(cpath) ? divisor(outer) : 1;	/* processes that divide
 																	 * them */
 	double		pairs = side_rows(cpath, outer) * side_rows(cpath, inner) *
-	near_selectivity(root, (Node *) condition->rinfo->clause, JOIN_INNER, extra->sjinfo);
+	near_share(root, (Node *) condition->rinfo->clause, JOIN_INNER, extra->sjinfo);
 	double		left_kept = kept_share(root, cpath, left, near->left, right,
 									   threshold, pairs);
 	double		right_kept = kept_share(root, cpath, right, near->right, left,
