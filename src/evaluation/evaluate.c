@@ -69,7 +69,7 @@ typedef struct GivenText
 {
 	const char *argument;
 	const char *text;
-	const char *hint;			/* of a syntax error */
+	const char *hint;			/* hint for a syntax error */
 } GivenText;
 
 /* Let an error point into the text alone, and name the argument. */
@@ -119,6 +119,7 @@ query_columns(const GivenText *given)
 	return ((CachedPlanSource *) linitial(sources))->resultDesc;
 }
 
+/* Raise an error unless a query has that column. */
 static void
 require_column(const char *argument, TupleDesc desc, const char *column)
 {

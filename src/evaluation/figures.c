@@ -47,6 +47,7 @@ f_of(double precision, double recall, double beta)
 	double		weight = beta * beta;
 	double		sum = weight * precision + recall;
 
+	Assert(precision >= 0 && precision <= 1 && recall >= 0 && recall <= 1);
 	return sum == 0 ? 0 : (1 + weight) * precision * recall / sum;
 }
 
@@ -97,6 +98,7 @@ get_pair_state(FunctionCallInfo fcinfo)
 	return state;
 }
 
+/* Take the greatest and the least similarity into account; NaN is none. */
 static void
 add_extremes(PairState *state, double highest_false, double lowest_true)
 {
@@ -291,6 +293,7 @@ typedef struct Contingency
 	double		recall;			/* sum over items */
 } Contingency;
 
+/* The number of pairs of n items. */
 static double
 pairs_of(double n)
 {
@@ -319,6 +322,7 @@ scan_clusters(const LabelledItem *items, size_t n, double *pairs, double *both,
 			 end++)
 			continue;
 		size = end - start;
+		Assert(size >= 1);
 		clusters++;
 		*pairs += pairs_of(size);
 		for (size_t i = start, j; i < end; i = j)

@@ -64,6 +64,7 @@ typedef struct RankedFeature
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
+/* The counter of a feature. */
 static inline uint32
 counter_of(uint64 hash)
 {
@@ -165,6 +166,7 @@ counts_of(const bytea *counts)
 	return (const uint32 *) VARDATA(counts);
 }
 
+/* Return keys as bigint[], salted by the spec. */
 static Datum
 keys_as_array(const Signature *sig, const uint64 *keys, size_t n)
 {

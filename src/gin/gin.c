@@ -194,7 +194,7 @@ gin_signature_can_answer(const GinSignatureOptions *options,
 /* Keys */
 
 /*
- * Return the key of an element as int4, so that its signed order is that of
+ * Return the key of an element as int4, whose signed order is the order of
  * the elements.
  */
 static inline int32
@@ -206,6 +206,7 @@ element_key(uint64 element)
 	return (int32) (IS_SPEC_KEY(key) ? key - 0x01000000 : key);
 }
 
+/* The key of a spec, in a range of its own. */
 static int32
 spec_key(const SignatureSpec *spec)
 {
@@ -223,9 +224,11 @@ indexed_length(const GinSignatureOptions *options, uint64 n)
 		return n;
 	omitted = measure_least_overlap(MEASURE_JACCARD, n, options->threshold);
 	ell = extension(options, n);
+	Assert(omitted >= 1 && ell >= 1);
 	return omitted > ell ? n - omitted + ell : n;
 }
 
+/* The options of the column that a support function is called for. */
 static GinSignatureOptions
 call_options(FunctionCallInfo fcinfo)
 {
@@ -309,7 +312,7 @@ matches_below(const GinSignatureOptions *options, double share,
 }
 
 /*
- * Compute the number of elements to look up, and of those that must match.
+ * Compute the number of elements to look up, and how many of them must match.
  * Returns false if near-duplicates need not have a match in the index.
  */
 static bool
@@ -481,7 +484,7 @@ gin_signature_extract_query(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(keys);
 }
 
-/* Whether enough keys match; GIN_MAYBE counts as a match. */
+/* True if enough keys match; GIN_MAYBE counts as a match. */
 static bool
 may_match(const GinTernaryValue *check, int32 nkeys, const Pointer *extra)
 {

@@ -30,13 +30,13 @@ typedef struct GinSignatureOptions
 extern GinSignatureOptions gin_signature_options(const bytea *given);
 
 /*
- * Whether an index can answer a threshold on a measure of the row in the
+ * True if an index can answer a threshold on a measure of the row in the
  * query.
  */
 extern bool gin_signature_can_answer(const GinSignatureOptions *options,
 									 Measure measure, double threshold);
 
-/* Whether a query has keys to look up; otherwise the index reads every row. */
+/* True if a query has keys to look up; otherwise the index reads every row. */
 extern bool gin_signature_has_keys(const GinSignatureOptions *options,
 								   const SignatureQuery *query);
 
@@ -62,7 +62,7 @@ extern const uint64 *gin_row_elements(const Signature *sig,
 									  const GinSignatureOptions *options,
 									  uint64 *n);
 
-/* Whether a key column has our operator class, by its support function. */
+/* True if a key column has our operator class, by its support function. */
 extern bool gin_is_signature_key(Relation index, AttrNumber keyno);
 
 /* Install the costs of look-ups of signatures by GIN. */

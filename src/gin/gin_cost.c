@@ -32,7 +32,7 @@
 
 static compat_relation_hook_type previous_hook = NULL;
 
-/* Whether a column has our operator class. */
+/* True if a column has our operator class. */
 static bool
 is_signature_column(const IndexOptInfo *index, int column)
 {
@@ -71,6 +71,7 @@ expect_keys(const GinSignatureOptions *options,
 		*keys = numbers->query_keys;
 		*rows = Min(*keys * statistics->key_share, 1) * tuples;
 	}
+	Assert(*keys >= 0 && *rows >= 0);
 	if (*keys == 0)
 		*rows = tuples;
 }
@@ -134,6 +135,7 @@ clause_query(const IndexPath *path, const IndexClause *clause)
 	return get_rightop(condition->clause);
 }
 
+/* True if a look-up has a condition on a signature. */
 static bool
 is_on_signatures(const IndexPath *path)
 {

@@ -29,7 +29,7 @@
 #include "signature/sql/signature_query.h"
 #include "statistics/column_statistics.h"
 
-/* Keys of an unknown query, and keys beyond those that a threshold requires */
+/* Keys of an unknown query, and keys more than a threshold requires */
 #define DEFAULT_KEYS		4
 #define MORE_KEYS			2
 
@@ -46,9 +46,10 @@
 #define ROW_COST			1.0
 
 /*
- * As of a column in the order of the table: near-duplicates often come together.  The 22
- * matches of a package's description are on 9 pages, and those of 1,000 descriptions on a
- * third of the pages that scattered rows would be on.
+ * Matches are read as if the table were nearly in their order: near-duplicates
+ * often come together.  The 22 matches of a package's description are on 9
+ * pages; the matches of 1,000 descriptions are on a third of the pages that
+ * scattered rows would be on.
  */
 #define NEAR_CORRELATION	0.8
 
@@ -171,7 +172,8 @@ am_cost(struct PlannerInfo *root, struct IndexPath *path,
 		*startup += index->rel->pages * seq_page_cost +
 			index->tuples * cpu_tuple_cost;
 	*total = *startup + *selectivity * index->tuples * (cpu_index_tuple_cost +
-														cpu_operator_cost * (list_length(quals) + list_length(path->indexorderbys)));
+														cpu_operator_cost *
+														(list_length(quals) + list_length(path->indexorderbys)));
 	*correlation = NEAR_CORRELATION;
 	*pages = fetched;
 	if (!comes_in_order(path))

@@ -73,6 +73,7 @@ PG_FUNCTION_INFO_V1(neardup_estimate_final);
 
 /* The sample */
 
+/* True if the sample has the postings of a key. */
 static inline bool
 is_in_sample(const Estimate *estimate, uint32 key)
 {
@@ -95,6 +96,7 @@ thin_out(Estimate *estimate)
 	estimate->n = n;
 }
 
+/* Add the current row to the list of a key. */
 static void
 add_posting(Estimate *estimate, uint32 key)
 {
@@ -108,7 +110,7 @@ add_posting(Estimate *estimate, uint32 key)
 		thin_out(estimate);
 }
 
-/* The keys of a row in GIN, but for that of its spec. */
+/* The keys of a row in GIN, without the key of its spec. */
 static uint32
 gin_keys(const Estimate *estimate, const Signature *sig, const uint32 **keys)
 {
@@ -123,6 +125,7 @@ gin_keys(const Estimate *estimate, const Signature *sig, const uint32 **keys)
 	return n;
 }
 
+/* Add a row's keys; NULL is a row without a signature. */
 static void
 add_row(Estimate *estimate, const Signature *sig)
 {
@@ -159,6 +162,7 @@ add_row(Estimate *estimate, const Signature *sig)
 	MemoryContextReset(estimate->row);
 }
 
+/* Begin an estimate, of the kind of index that the aggregate is for. */
 static Estimate *
 create_estimate(FunctionCallInfo fcinfo)
 {
@@ -281,6 +285,7 @@ pages_for(double bytes)
 		pages + ceil(pages * sizeof(DirectoryEntry) / PAGE_ROOM);
 }
 
+/* The pages of an index of access method neardup. */
 static double
 index_pages(Estimate *estimate)
 {
@@ -351,6 +356,7 @@ entry_bytes(const uint64 *postings, size_t n, double rows_per_page,
 	return head + sizeof(ItemIdData);
 }
 
+/* The pages of a GIN index. */
 static double
 gin_pages(Estimate *estimate)
 {

@@ -2,14 +2,16 @@
  * analyze.c
  *		Statistics of signature columns, as ANALYZE gathers them.
  *
- * The share of pairs that are near-duplicates differs between collections by orders of
- * magnitude.  ANALYZE joins its sample with itself and stores the share of pairs that reach
- * each of seven thresholds: pairs are sampled evenly, so the estimate is unbiased.
+ * The share of pairs that are near-duplicates differs between collections by
+ * orders of magnitude.  ANALYZE joins its sample with itself and stores the
+ * share of pairs that reach each of seven thresholds: pairs are sampled
+ * evenly, so the estimate is unbiased.
  *
- * Low thresholds use a part of the sample.  Sketches are joined by candidate keys, which are
- * too many there; all pairs of the part are compared.  Vectors have frequent words among
- * their features.  And if all rows are near each other, pairs are the square of the rows; a
- * join of a small part shows how many there are.
+ * Low thresholds use a part of the sample.  Sketches are joined by candidate
+ * keys, which are too many there; all pairs of the part are compared.  Vectors
+ * have frequent words among their features.  And if all rows are near each
+ * other, pairs are the square of the rows; a join of a small part shows how
+ * many there are.
  */
 #include "postgres.h"
 
@@ -32,18 +34,30 @@
 /* Maximum number of features in the join of ANALYZE: about a second. */
 #define SAMPLE_FEATURES		3000000
 
-/* Maximum number of sketches, which have few bytes each: as of other columns' values. */
+/*
+ * Maximum number of sketches, the size of other columns' samples: they have
+ * few bytes.
+ */
 #define SAMPLE_SKETCHES		30000
 
-/* Number of sketches all pairs of which are compared, if a query has more than MAX_KEYS keys. */
+/*
+ * Number of sketches all pairs of which are compared, if a query has more than
+ * MAX_KEYS keys.
+ */
 #define COMPARED_SKETCHES	2500
 #define MAX_KEYS			100
 
-/* Number of vectors that are joined below the threshold: such joins compare many. */
+/*
+ * Number of vectors that are joined below the threshold: such joins compare
+ * many.
+ */
 #define JOINED_VECTORS		5000
 #define VECTORS_THRESHOLD	0.8
 
-/* Maximum number of steps of a join, see join_steps(): about half a second; and of a trial. */
+/*
+ * Maximum number of steps of a join, see join_steps(): about half a second;
+ * and of a trial.
+ */
 #define MAX_STEPS			2e8
 #define TRIAL_STEPS			1e7
 
@@ -64,16 +78,16 @@ typedef struct StandardAnalysis
 typedef struct Sample
 {
 	Signature **signatures;
-	uint32		n;				/* of signatures */
+	uint32		n;				/* number of signatures */
 	double		nrows;			/* rows that they were taken from */
 	double		total;			/* rows of the table */
 } Sample;
 
 /* Counts of the sample by threshold, where they are known. */
-typedef struct Findings
+typedef struct SampleCounts
 {
-	double		near[NSHARES];	/* ordered pairs that are near */
-	double		similar[NSHARES];	/* ordered pairs that are as similar */
+	double		near[NSHARES];	/* ordered near-duplicate pairs */
+	double		similar[NSHARES];	/* ordered pairs of that similarity */
 	double		matched[NSHARES];	/* rows with a match */
 	double		once[NSHARES];	/* rows with one match */
 	double		twice[NSHARES]; /* rows with two matches */
@@ -81,9 +95,10 @@ typedef struct Findings
 										 * matched rows read up to a match */
 	double		nrows;			/* rows of the sample, and of the table */
 	double		total;
-	double		steps;			/* that the join took */
-} Findings;
+	double		steps;			/* number of steps that the join took */
+} SampleCounts;
 
+/* The kind of the sample's signatures, which have one spec. */
 static SignatureKind
 sample_kind(const Sample *sample)
 {
@@ -115,8 +130,10 @@ take_sample(VacAttrStats *stats, AnalyzeAttrFetchFunc fetchfunc, int nrows,
 		sig = DatumGetSignature(value);
 		if (SIGNATURE_NVALUES(sig) == 0)
 			continue;
-		nfeatures += Max(SIGNATURE_NVALUES(sig), SAMPLE_FEATURES / SAMPLE_SKETCHES *
-						 (signature_kind(sig, MEASURE_JACCARD) == KIND_SKETCHES));
+		nfeatures += Max(SIGNATURE_NVALUES(sig),
+						 SAMPLE_FEATURES / SAMPLE_SKETCHES *
+						 (signature_kind(sig,
+										 MEASURE_JACCARD) == KIND_SKETCHES));
 		sample->signatures[sample->n++] = sig;
 	}
 }
@@ -155,8 +172,8 @@ count_rows(JoinEngine *join, JoinSide side, RowGroup group, uint32 *first)
 }
 
 /*
- * The similarity of two signatures, and the greatest threshold at which they are near: 1 if
- * the rule of their method does not depend on the threshold.
+ * The similarity of two signatures, and the greatest threshold at which they
+ * are near: 1 if the rule of their method does not depend on the threshold.
  */
 static double
 compare(const Sample *sample, uint32 a, uint32 b, double *near)
@@ -170,22 +187,24 @@ compare(const Sample *sample, uint32 a, uint32 b, double *near)
 	return value;
 }
 
-/* Count pairs by similarity, and by the threshold up to which they are near. */
+/*
+ * Count pairs by similarity, and by the threshold up to which they are near.
+ */
 static void
-add_pairs(Findings *findings, double pairs, double value, double near)
+add_pairs(SampleCounts *counts, double pairs, double value, double near)
 {
 	for (int i = 0; i < NSHARES; i++)
 	{
-		findings->similar[i] += value >= share_thresholds[i] ? pairs : 0;
-		findings->near[i] += near >= share_thresholds[i] ? pairs : 0;
+		counts->similar[i] += value >= share_thresholds[i] ? pairs : 0;
+		counts->near[i] += near >= share_thresholds[i] ? pairs : 0;
 	}
 }
 
 /* The share of the other rows of the table that is in the sample. */
 static double
-sampled_share(const Findings *findings)
+sampled_share(const SampleCounts *counts)
 {
-	return Min(Max(findings->nrows - 1, 1) / Max(findings->total - 1, 1), 1);
+	return Min(Max(counts->nrows - 1, 1) / Max(counts->total - 1, 1), 1);
 }
 
 /* Matches in the sample of each row of a set. */
@@ -195,6 +214,7 @@ typedef struct RowMatches
 	float4		matches[NSHARES];
 } RowMatches;
 
+/* Add matches to the thresholds up to `near`. */
 static void
 add_matches(RowMatches *row, double matches, double near)
 {
@@ -204,9 +224,9 @@ add_matches(RowMatches *row, double matches, double near)
 
 /* Count rows by their number of matches. */
 static void
-add_rows(Findings *findings, const RowMatches *row)
+add_rows(SampleCounts *counts, const RowMatches *row)
 {
-	double		share = sampled_share(findings);
+	double		share = sampled_share(counts);
 
 	for (int i = 0; i < NSHARES; i++)
 	{
@@ -214,10 +234,10 @@ add_rows(Findings *findings, const RowMatches *row)
 
 		if (matches == 0)
 			continue;
-		findings->matched[i] += row->rows;
-		findings->once[i] += matches == 1 ? row->rows : 0;
-		findings->twice[i] += matches == 2 ? row->rows : 0;
-		findings->until_match[i] += row->rows / (1 + matches / share);
+		counts->matched[i] += row->rows;
+		counts->once[i] += matches == 1 ? row->rows : 0;
+		counts->twice[i] += matches == 2 ? row->rows : 0;
+		counts->until_match[i] += row->rows / (1 + matches / share);
 	}
 }
 
@@ -225,9 +245,11 @@ add_rows(Findings *findings, const RowMatches *row)
 static double
 signature_words(const Signature *sig)
 {
-	return (double) SIGNATURE_NVALUES(sig) * method_info(sig->spec.method)->width / 64;
+	return (double) SIGNATURE_NVALUES(sig) *
+		method_info(sig->spec.method)->width / 64;
 }
 
+/* Mean number of words of the values of a signature. */
 static double
 mean_words(const Sample *sample)
 {
@@ -240,7 +262,7 @@ mean_words(const Sample *sample)
 
 /* Count the pairs and rows of a join. */
 static void
-count_pairs(JoinEngine *join, const Sample *sample, Findings *findings)
+count_pairs(JoinEngine *join, const Sample *sample, SampleCounts *counts)
 {
 	RowMatches *rows = palloc_extended(sizeof(RowMatches) * sample->n,
 									   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
@@ -261,25 +283,26 @@ count_pairs(JoinEngine *join, const Sample *sample, Findings *findings)
 		if (a == b)
 		{
 			/* not a row with itself */
-			add_pairs(findings, n * (n - 1), value, near);
+			add_pairs(counts, n * (n - 1), value, near);
 			add_matches(&rows[a], n - 1, near);
 			continue;
 		}
-		findings->steps +=
+		counts->steps +=
 			COMPARISON_STEPS(signature_words(sample->signatures[a]) +
 							 signature_words(sample->signatures[b]));
-		add_pairs(findings, 2 * n * m, value, near);
+		add_pairs(counts, 2 * n * m, value, near);
 		add_matches(&rows[a], m, near);
 		add_matches(&rows[b], n, near);
 	}
 	for (uint32 i = 0; i < sample->n; i++)
-		add_rows(findings, &rows[i]);
+		add_rows(counts, &rows[i]);
 	pfree(rows);
 }
 
 /*
- * Steps that a join took to find its pairs: postings visited, and comparisons of signatures
- * of mean size.  Removing a vector takes as long as a comparison, as its rest is looked up.
+ * Steps that a join took to find its pairs: postings visited, and comparisons
+ * of signatures of mean size.  Removing a vector takes as long as a comparison,
+ * as its rest is looked up.
  */
 static double
 join_steps(JoinEngine *join, const Sample *sample)
@@ -295,7 +318,7 @@ join_steps(JoinEngine *join, const Sample *sample)
 
 /* Join the sample with itself. */
 static void
-join_sample(const Sample *sample, double threshold, Findings *findings)
+join_sample(const Sample *sample, double threshold, SampleCounts *counts)
 {
 	EngineParams params = {0};
 	SignatureKind kind = sample_kind(sample);
@@ -318,14 +341,17 @@ join_sample(const Sample *sample, double threshold, Findings *findings)
 			pfree(unconstify(uint64 *, set));
 	}
 	engine_build(join, NULL);
-	findings->nrows = sample->nrows;
-	findings->total = sample->total;
-	count_pairs(join, sample, findings);
-	findings->steps += join_steps(join, sample);
+	counts->nrows = sample->nrows;
+	counts->total = sample->total;
+	count_pairs(join, sample, counts);
+	counts->steps += join_steps(join, sample);
 	engine_end(join);
 }
 
-/* Take a random part of about `most` signatures; it is not empty, as mix64(0) is 0. */
+/*
+ * Take a random part of about `most` signatures; it is not empty, as mix64(0)
+ * is 0.
+ */
 static void
 take_part(const Sample *sample, uint32 most, Sample *part)
 {
@@ -342,12 +368,12 @@ take_part(const Sample *sample, uint32 most, Sample *part)
 
 /* Compare all signatures of a sample with each other. */
 static void
-compare_all(const Sample *sample, Findings *findings)
+compare_all(const Sample *sample, SampleCounts *counts)
 {
 	RowMatches *rows = palloc0(sizeof(RowMatches) * sample->n);
 
-	findings->nrows = sample->nrows;
-	findings->total = sample->total;
+	counts->nrows = sample->nrows;
+	counts->total = sample->total;
 	for (uint32 a = 0; a < sample->n; a++)
 	{
 		vacuum_delay_point_compat(true);
@@ -356,37 +382,39 @@ compare_all(const Sample *sample, Findings *findings)
 			double		near;
 			double		value = compare(sample, a, b, &near);
 
-			add_pairs(findings, 2, value, near);
+			add_pairs(counts, 2, value, near);
 			add_matches(&rows[a], 1, near);
 			add_matches(&rows[b], 1, near);
 		}
 		rows[a].rows = 1;
-		add_rows(findings, &rows[a]);
+		add_rows(counts, &rows[a]);
 	}
 	pfree(rows);
 }
 
 /*
- * Number of signatures, up to `limit`, that can be joined at the threshold within MAX_STEPS.
- * The first trial is small enough even if all are near.  Steps grow as the square of the
- * rows, or less where features are rare.  So if that rule predicts too many steps, but the
- * trial took few, a larger trial follows.
+ * Number of signatures, up to `limit`, that can be joined at the threshold
+ * within MAX_STEPS. The first trial is small enough even if all are
+ * near.  Steps grow as the square of the rows, or less where features are
+ * rare.  So if that rule predicts too many steps, but the trial took few, a
+ * larger trial follows.
  */
 static uint32
 affordable(const Sample *sample, uint32 limit, double threshold)
 {
-	double		most = sqrt(TRIAL_STEPS / COMPARISON_STEPS(2 * mean_words(sample)));
+	double		most =
+	sqrt(TRIAL_STEPS / COMPARISON_STEPS(2 * mean_words(sample)));
 
 	while (most < limit)
 	{
-		Findings	findings = {0};
+		SampleCounts counts = {0};
 		Sample		part;
 		double		rows_by_steps;	/* number of rows that take one step */
 
 		take_part(sample, Max(most, 1), &part);
-		join_sample(&part, threshold, &findings);
+		join_sample(&part, threshold, &counts);
 		pfree(part.signatures);
-		rows_by_steps = part.n / sqrt(Max(findings.steps, 1));
+		rows_by_steps = part.n / sqrt(Max(counts.steps, 1));
 		if (rows_by_steps * sqrt(MAX_STEPS) >= limit)
 			break;
 		if (rows_by_steps * sqrt(TRIAL_STEPS) < 2 * most)
@@ -410,7 +438,8 @@ first_of_sketches(const Sample *sample)
 	for (; i < NSHARES - 1; i++)
 	{
 		keys.n = 0;
-		if (signature_query_keys(sig, share_thresholds[i], share_thresholds[i], false,
+		if (signature_query_keys(sig, share_thresholds[i], share_thresholds[i],
+								 false,
 								 &keys, &need) && keys.n <= MAX_KEYS)
 			break;
 	}
@@ -432,20 +461,24 @@ first_of_kind(const Sample *sample)
 	return i;
 }
 
-/* Index of the least threshold at which the whole sample is joined; NSHARES: none. */
+/*
+ * Index of the least threshold at which the whole sample is joined; NSHARES:
+ * none.
+ */
 static int
 first_joined(const Sample *sample)
 {
 	int			i = first_of_kind(sample);
 
-	while (i < NSHARES && affordable(sample, sample->n, share_thresholds[i]) < sample->n)
+	while (i < NSHARES &&
+		   affordable(sample, sample->n, share_thresholds[i]) < sample->n)
 		i++;
 	return i;
 }
 
 /* Join or compare a part of the sample, for the thresholds below. */
 static void
-study_part(const Sample *sample, Findings *findings)
+study_part(const Sample *sample, SampleCounts *counts)
 {
 	double		threshold = share_thresholds[0];
 	Sample		part;
@@ -453,7 +486,7 @@ study_part(const Sample *sample, Findings *findings)
 	if (sample_kind(sample) == KIND_SKETCHES)
 	{
 		take_part(sample, COMPARED_SKETCHES, &part);
-		compare_all(&part, findings);
+		compare_all(&part, counts);
 	}
 	else
 	{
@@ -461,62 +494,67 @@ study_part(const Sample *sample, Findings *findings)
 		Min(sample->n, JOINED_VECTORS) : sample->n;
 
 		take_part(sample, affordable(sample, most, threshold), &part);
-		join_sample(&part, threshold, findings);
+		join_sample(&part, threshold, counts);
 	}
 	pfree(part.signatures);
 }
 
-/* Whether all signatures have one spec. */
+/* True if all signatures have one spec. */
 static bool
 is_uniform(const Sample *sample)
 {
 	for (uint32 i = 1; i < sample->n; i++)
-		if (!spec_equal(&sample->signatures[0]->spec, &sample->signatures[i]->spec))
+		if (!spec_equal(&sample->signatures[0]->spec,
+						&sample->signatures[i]->spec))
 			return false;
 	return true;
 }
 
 /*
- * The share of the table's rows that have a match there.  The number of those without one
- * in the sample is estimated from the rows with one and with two (Chao, "Nonparametric
- * estimation of the number of classes in a population", 1984), and is at most what one
- * match in the table for each row would give.
+ * The share of the table's rows that have a match there.  The number of rows
+ * with a match outside the sample only is estimated from the rows with one and
+ * with two (Chao, "Nonparametric estimation of the number of classes in a
+ * population", 1984), and is at most what one match in the table for each row
+ * would give.
  */
 static double
-share_matched(const Findings *findings, int i)
+share_matched(const SampleCounts *counts, int i)
 {
-	double		share = sampled_share(findings);
-	double		once = findings->once[i];
-	double		unseen = once * (once - 1) / (2 * (findings->twice[i] + 1));
+	double		share = sampled_share(counts);
+	double		once = counts->once[i];
+	double		unseen = once * (once - 1) / (2 * (counts->twice[i] + 1));
 
 	Assert(share > 0 && share <= 1);
-	Assert(once + findings->twice[i] <= findings->matched[i]);
+	Assert(once + counts->twice[i] <= counts->matched[i]);
 	unseen = Min(Max(unseen, 0), once * (1 - share) / share);
-	return Min((findings->matched[i] + unseen) / Max(findings->nrows, 1), 1);
+	return Min((counts->matched[i] + unseen) / Max(counts->nrows, 1), 1);
 }
 
 /*
- * The share of rows that are near a typical row: 1 / (1 + their number) is the mean over
- * all rows of the sample, those without a match included.
+ * The share of rows that are near a typical row: 1 / (1 + their number) is the
+ * mean over all rows of the sample, also rows without a match.
  */
 static double
-share_first(const Findings *findings, int i)
+share_first(const SampleCounts *counts, int i)
 {
-	double		until = (findings->nrows - findings->matched[i] + findings->until_match[i]) /
-	Max(findings->nrows, 1);
+	double		until = (counts->nrows - counts->matched[i] +
+						 counts->until_match[i]) /
+	Max(counts->nrows, 1);
 
 	Assert(until > 0 && until <= 1 + 1e-9);
-	return Max(1 / until - 1, 0.5) / Max(findings->total - 1, 1);
+	return Max(1 / until - 1, 0.5) / Max(counts->total - 1, 1);
 }
 
 /*
- * Store the shares at thresholds `from` to `to` - 1; no pair counts as half a pair.  A share
- * is not less than at the next threshold, which may come from a larger sample.
+ * Store the shares at thresholds `from` to `to` - 1; no pair counts as half a
+ * pair.  A share is not less than at the next threshold, which may come from a
+ * larger sample.
  */
 static void
-note_findings(const Findings *findings, int from, int to, NearStatistics *statistics)
+note_counts(const SampleCounts *counts, int from, int to,
+			NearStatistics *statistics)
 {
-	double		n = Max(findings->nrows, 2);
+	double		n = Max(counts->nrows, 2);
 	double		pairs = n * (n - 1);
 
 	for (int i = to - 1; i >= from; i--)
@@ -524,10 +562,10 @@ note_findings(const Findings *findings, int from, int to, NearStatistics *statis
 		NearNumbers *numbers = &statistics->at[i];
 		const NearNumbers *next = i + 1 < NSHARES ? numbers + 1 : numbers;
 
-		numbers->near = Max(findings->near[i], 0.5) / pairs;
-		numbers->similar = Max(findings->similar[i], 0.5) / pairs;
-		numbers->first = Min(share_first(findings, i), 1);
-		numbers->matched = share_matched(findings, i);
+		numbers->near = Max(counts->near[i], 0.5) / pairs;
+		numbers->similar = Max(counts->similar[i], 0.5) / pairs;
+		numbers->first = Min(share_first(counts, i), 1);
+		numbers->matched = share_matched(counts, i);
 		numbers->near = Max(numbers->near, next->near);
 		numbers->similar = Max(numbers->similar, next->similar);
 		numbers->first = Max(numbers->first, next->first);
@@ -537,7 +575,8 @@ note_findings(const Findings *findings, int from, int to, NearStatistics *statis
 
 /* Add the candidate keys of a signature to their means. */
 static void
-note_candidate_keys(const Signature *sig, double share, NearStatistics *statistics)
+note_candidate_keys(const Signature *sig, double share,
+					NearStatistics *statistics)
 {
 	const MethodInfo *method = method_info(sig->spec.method);
 	double		bits = (double) SIGNATURE_NVALUES(sig) * method->width;
@@ -557,7 +596,8 @@ note_candidate_keys(const Signature *sig, double share, NearStatistics *statisti
 		statistics->at[i].query_keys += query_keys.n * share;
 	}
 	/* two have the bits of a key in common by chance */
-	statistics->key_share += Max(pow(2, -bits / Max(row_keys.n, 1)), 1e-9) * share;
+	statistics->key_share += Max(pow(2, -bits / Max(row_keys.n, 1)), 1e-9) *
+		share;
 }
 
 /* Store the mean numbers of values, keys and postings. */
@@ -606,19 +646,19 @@ store_statistics(VacAttrStats *stats, NearStatistics *statistics)
 static void
 study_sample(const Sample *sample, NearStatistics *statistics)
 {
-	Findings   *findings = palloc0(sizeof(Findings));
+	SampleCounts *counts = palloc0(sizeof(SampleCounts));
 	int			first = first_joined(sample);
 
 	if (first < NSHARES)
 	{
-		join_sample(sample, share_thresholds[first], findings);
-		note_findings(findings, first, NSHARES, statistics);
+		join_sample(sample, share_thresholds[first], counts);
+		note_counts(counts, first, NSHARES, statistics);
 	}
 	if (first > 0)
 	{
-		memset(findings, 0, sizeof(Findings));
-		study_part(sample, findings);
-		note_findings(findings, 0, first, statistics);
+		memset(counts, 0, sizeof(SampleCounts));
+		study_part(sample, counts);
+		note_counts(counts, 0, first, statistics);
 	}
 	note_keys(sample, statistics);
 }
@@ -638,10 +678,12 @@ compute_signature_stats(VacAttrStats *stats, AnalyzeAttrFetchFunc fetchfunc,
 
 	sample.total = totalrows;
 	sample.signatures = palloc(sizeof(Signature *) * nrows);
-	take_sample(stats, fetchfunc, nrows, sample_step(stats, fetchfunc, nrows), &sample);
+	take_sample(stats, fetchfunc, nrows, sample_step(stats, fetchfunc, nrows),
+				&sample);
 	if (!stats->stats_valid || sample.n < 2 || !is_uniform(&sample))
 		return;
-	statistics = MemoryContextAllocZero(stats->anl_context, sizeof(NearStatistics));
+	statistics = MemoryContextAllocZero(stats->anl_context,
+										sizeof(NearStatistics));
 	study_sample(&sample, statistics);
 	store_statistics(stats, statistics);
 }

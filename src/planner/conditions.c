@@ -2,10 +2,11 @@
  * conditions.c
  *		Parsing near-duplicate conditions, and index conditions for them.
  *
- * near_duplicate(), contained_in(), %, <% and %> become the one operator that an index
- * knows, %%(signature, signature_query).
+ * near_duplicate(), contained_in(), %, <% and %> become the one operator that
+ * an index knows, %%(signature, signature_query).
  *
- * Functions are recognised by the addresses of their C code, whatever their schema.
+ * Functions are recognised by the addresses of their C code, whatever their
+ * schema.
  */
 #include "postgres.h"
 
@@ -75,22 +76,28 @@ near_function(Node *clause, List **args)
 {
 	Oid			funcid;
 
-	return clause_call(clause, &funcid, args) ? function_address(funcid) : NULL;
+	return clause_call(clause, &funcid, args) ? function_address(funcid) :
+		NULL;
 }
 
-/* The condition c of `c IS TRUE` and `coalesce(c, false)`; other clauses are returned as they are. */
+/*
+ * The condition c of `c IS TRUE` and `coalesce(c, false)`; other clauses are
+ * returned as they are.
+ */
 static Node *
 bare_condition(Node *clause)
 {
 	CoalesceExpr *coalesce = (CoalesceExpr *) clause;
 	Const	   *if_null;
 
-	if (IsA(clause, BooleanTest) && ((BooleanTest *) clause)->booltesttype == IS_TRUE)
+	if (IsA(clause, BooleanTest) &&
+		((BooleanTest *) clause)->booltesttype == IS_TRUE)
 		return (Node *) ((BooleanTest *) clause)->arg;
 	if (!IsA(clause, CoalesceExpr) || list_length(coalesce->args) != 2)
 		return clause;
 	if_null = lsecond(coalesce->args);
-	if (!IsA(if_null, Const) || if_null->consttype != BOOLOID || if_null->constisnull ||
+	if (!IsA(if_null, Const) || if_null->consttype != BOOLOID ||
+		if_null->constisnull ||
 		DatumGetBool(if_null->constvalue))
 		return clause;
 	return linitial(coalesce->args);
@@ -106,14 +113,17 @@ constant_measure(Node *arg, Measure *measure)
 	if (!IsA(arg, Const) || con->constisnull)
 		return false;
 	name = DatumGetTextPP(con->constvalue);
-	return measure_by_name(VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name), measure);
+	return measure_by_name(VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name),
+						   measure);
 }
 
+/* A threshold as an expression. */
 static Expr *
 constant_threshold(double threshold)
 {
 	return (Expr *) makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8),
-							  Float8GetDatum(threshold), false, FLOAT8PASSBYVAL);
+							  Float8GetDatum(threshold), false,
+							  FLOAT8PASSBYVAL);
 }
 
 /* The parts of a constant query, whose signature is of that type. */
@@ -125,10 +135,14 @@ take_query_apart(const Const *constant, Oid type, NearCondition *condition)
 	condition->measure = query->measure;
 	condition->threshold = constant_threshold(query->threshold);
 	condition->right = (Expr *)
-		makeConst(type, -1, InvalidOid, -1, PointerGetDatum(&query->signature), false, false);
+		makeConst(type, -1, InvalidOid, -1, PointerGetDatum(&query->signature),
+				  false, false);
 }
 
-/* The right side of %%: signature_query(signature, ...), its packed form, or a constant. */
+/*
+ * The right side of %%: signature_query(signature, ...), its packed form, or a
+ * constant.
+ */
 static bool
 query_condition(Node *right, NearCondition *condition)
 {
@@ -137,10 +151,12 @@ query_condition(Node *right, NearCondition *condition)
 
 	if (IsA(right, Const) && !((Const *) right)->constisnull)
 	{
-		take_query_apart((Const *) right, exprType((Node *) condition->left), condition);
+		take_query_apart((Const *) right, exprType((Node *) condition->left),
+						 condition);
 		return true;
 	}
-	if (signature_subscripts(right, &condition->right, &measure, &condition->threshold))
+	if (signature_subscripts(right, &condition->right, &measure,
+							 &condition->threshold))
 		return constant_measure((Node *) measure, &condition->measure);
 	if (near_function(right, &args) != signature_query_new)
 		return false;
@@ -152,12 +168,14 @@ query_condition(Node *right, NearCondition *condition)
 /*
  * Comparisons of a measure with a constant
  *
- * similarity(a, b) >= 0.8 equals near_duplicate(a, b, 0.8, 'similarity').  With > the threshold
- * is the next number; with a <-> b <= 0.2 it is the least number that, subtracted from 1 and
- * rounded, is not above 0.2.  Bisection finds it with the comparison itself as the test:
- * measures are numbers from 0 to 1, and rounding and comparing are monotonic.
+ * similarity(a, b) >= 0.8 equals near_duplicate(a, b, 0.8, 'similarity').  With
+ * > the threshold is the next number; with a <-> b <= 0.2 it is the least
+ * number that, subtracted from 1 and rounded, is not above 0.2.  Bisection
+ * finds it with the comparison itself as the test: measures are numbers from 0
+ * to 1, and rounding and comparing are monotonic.
  *
- * Parameters are not accepted: the value may be no threshold, so that all rows pass.
+ * Parameters are not accepted: the value may be no threshold, so that all rows
+ * pass.
  */
 typedef struct Comparator
 {
@@ -168,7 +186,9 @@ typedef struct Comparator
 	uint64		scale;			/* of a count: features for each element */
 } Comparator;
 
-/* The number of features that each element of a constant signature stands for. */
+/*
+ * The number of features that each element of a constant signature stands for.
+ */
 static bool
 known_scale(const List *signatures, uint64 *scale)
 {
@@ -201,7 +221,8 @@ near_measure_call(Node *node, NearCondition *condition)
 		condition->measure = MEASURE_DICE;
 	else if (function == signature_cosine)
 		condition->measure = MEASURE_COSINE;
-	else if (function == signature_shared_values || function == signature_intersection_size)
+	else if (function == signature_shared_values ||
+			 function == signature_intersection_size)
 		condition->measure = MEASURE_SHARED;
 	else
 		return false;
@@ -211,7 +232,10 @@ near_measure_call(Node *node, NearCondition *condition)
 	return true;
 }
 
-/* As near_measure_call(), for a comparison; false if its threshold cannot be found. */
+/*
+ * As near_measure_call(), for a comparison; false if its threshold cannot be
+ * found.
+ */
 static bool
 measure_call(Node *node, NearCondition *condition, Comparator *comparator)
 {
@@ -221,10 +245,14 @@ measure_call(Node *node, NearCondition *condition, Comparator *comparator)
 	comparator->distance = (function == signature_distance);
 	comparator->scale = 1;
 	return near_measure_call(node, condition) &&
-		(function != signature_intersection_size || known_scale(args, &comparator->scale));
+		(function != signature_intersection_size ||
+		 known_scale(args, &comparator->scale));
 }
 
-/* The value at a place: fractions are ordered as their bits, counts are their own places. */
+/*
+ * The value at a place: fractions are ordered as their bits, counts are their
+ * own places.
+ */
 static double
 value_at(uint64 place, Measure measure)
 {
@@ -236,6 +264,7 @@ value_at(uint64 place, Measure measure)
 	return value;
 }
 
+/* The place of the greatest value of a measure. */
 static uint64
 last_place(Measure measure)
 {
@@ -246,7 +275,7 @@ last_place(Measure measure)
 	return measure == MEASURE_SHARED ? SHARED_MAX : place;
 }
 
-/* Whether the value at that place passes. */
+/* True if the value at that place passes. */
 static bool
 place_passes(Comparator *comparator, Measure measure, uint64 place)
 {
@@ -255,11 +284,14 @@ place_passes(Comparator *comparator, Measure measure, uint64 place)
 
 	if (comparator->distance)
 		value = measure_distance(value);
-	computed = measure == MEASURE_SHARED ? Int64GetDatum(place * comparator->scale) :
+	computed = measure == MEASURE_SHARED ?
+		Int64GetDatum(place * comparator->scale) :
 		Float8GetDatum(value);
 	return DatumGetBool(comparator->measure_first ?
-						FunctionCall2(&comparator->compare, computed, comparator->constant) :
-						FunctionCall2(&comparator->compare, comparator->constant, computed));
+						FunctionCall2(&comparator->compare, computed,
+									  comparator->constant) :
+						FunctionCall2(&comparator->compare,
+									  comparator->constant, computed));
 }
 
 /* The least value that passes; false if none does, or 0 does. */
@@ -269,7 +301,8 @@ least_passing(Comparator *comparator, Measure measure, double *least)
 	uint64		fails = 0;
 	uint64		holds = last_place(measure);
 
-	if (place_passes(comparator, measure, 0) || !place_passes(comparator, measure, holds))
+	if (place_passes(comparator, measure, 0) ||
+		!place_passes(comparator, measure, holds))
 		return false;
 	while (holds - fails > 1)
 	{
@@ -289,7 +322,8 @@ least_passing(Comparator *comparator, Measure measure, double *least)
 static Oid
 family_of_comparisons(Measure measure)
 {
-	return get_opclass_family(GetDefaultOpClass(measure == MEASURE_SHARED ? INT8OID : FLOAT8OID,
+	return get_opclass_family(GetDefaultOpClass(measure == MEASURE_SHARED ?
+												INT8OID : FLOAT8OID,
 												BTREE_AM_OID));
 }
 
@@ -308,13 +342,16 @@ near_comparison(Node *clause, NearCondition *condition)
 	comparator.measure_first = IsA(lsecond(op->args), Const);
 	constant = (Const *) list_nth(op->args, comparator.measure_first);
 	if (!IsA(constant, Const) || constant->constisnull ||
-		!measure_call(list_nth(op->args, !comparator.measure_first), condition, &comparator) ||
-		get_op_opfamily_strategy(op->opno, family_of_comparisons(condition->measure)) == 0)
+		!measure_call(list_nth(op->args, !comparator.measure_first), condition,
+					  &comparator) ||
+		get_op_opfamily_strategy(op->opno,
+								 family_of_comparisons(condition->measure)) == 0)
 		return false;
 	fmgr_info(op->opfuncid, &comparator.compare);
 	comparator.constant = constant->constvalue;
 	if (!least_passing(&comparator, condition->measure, &threshold))
 		return false;
+	Assert(measure_has_threshold(condition->measure, threshold));
 	condition->threshold = constant_threshold(threshold);
 	return true;
 }
@@ -363,7 +400,8 @@ approx_condition(Node *clause, NearCondition *condition)
 {
 	List	   *args;
 
-	if (near_function(bare_condition(clause), &args) != signature_near_duplicate_approx ||
+	if (near_function(bare_condition(clause),
+					  &args) != signature_near_duplicate_approx ||
 		list_length(args) != 4)
 		return false;
 	condition->left = linitial(args);
@@ -380,23 +418,27 @@ approx_condition(Node *clause, NearCondition *condition)
 static bool
 family_operator(Oid opfamily, Oid *operator, Oid *querytype)
 {
-	CatCList   *members = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(opfamily));
+	CatCList   *members = SearchSysCacheList1(AMOPSTRATEGY,
+											  ObjectIdGetDatum(opfamily));
 	bool		found = false;
 
 	for (int i = 0; i < members->n_members && !found; i++)
 	{
-		Form_pg_amop member = (Form_pg_amop) GETSTRUCT(&members->members[i]->tuple);
+		Form_pg_amop member =
+		(Form_pg_amop) GETSTRUCT(&members->members[i]->tuple);
 
 		if (member->amopstrategy != SIGNATURE_MATCH_STRATEGY)
 			continue;
 		*operator = member->amopopr;
 		*querytype = member->amoprighttype;
-		found = function_address(get_opcode(member->amopopr)) == signature_matches;
+		found =
+			function_address(get_opcode(member->amopopr)) == signature_matches;
 	}
 	ReleaseSysCacheList(members);
 	return found;
 }
 
+/* The options of an index column, or their defaults. */
 static GinSignatureOptions
 column_options(const IndexOptInfo *index, int indexcol)
 {
@@ -405,8 +447,9 @@ column_options(const IndexOptInfo *index, int indexcol)
 }
 
 /*
- * False if the index certainly cannot answer.  One of access method neardup answers at any
- * threshold.  A constant that is no threshold is left to the function, which raises the error.
+ * False if the index certainly cannot answer.  One of access method neardup
+ * answers at any threshold.  A constant that is no threshold is left to the
+ * function, which raises the error.
  */
 static bool
 index_can_answer(const IndexOptInfo *index,
@@ -425,34 +468,39 @@ index_can_answer(const IndexOptInfo *index,
 		t = DatumGetFloat8(con->constvalue);
 	}
 	return measure_has_threshold(measure, t) &&
-		(index->relam != GIN_AM_OID || gin_signature_can_answer(options, measure, t));
+		(index->relam != GIN_AM_OID ||
+		 gin_signature_can_answer(options, measure, t));
 }
 
-/* Whether the index would certainly visit every row. */
+/* True if the index would certainly visit every row. */
 static bool
 index_has_no_keys(const GinSignatureOptions *options, Expr *query)
 {
 	Const	   *con = (Const *) query;
 
 	return IsA(query, Const) && !con->constisnull &&
-		!gin_signature_has_keys(options, DatumGetSignatureQuery(con->constvalue));
+		!gin_signature_has_keys(options,
+								DatumGetSignatureQuery(con->constvalue));
 }
 
 /*
- * Whether the threshold is known when the scan begins.  One from another table's row may be
- * below that of a GIN index, which would then visit all rows for each of them.
+ * True if the threshold is known when the scan begins.  A threshold from
+ * another table's row may be below the threshold of a GIN index, which would
+ * then visit all rows each time.
  */
 static bool
 threshold_is_known(PlannerInfo *root, IndexOptInfo *index, Expr *threshold)
 {
 	return threshold == NULL ||
 		(is_pseudo_constant_for_index(root, (Node *) threshold, index) &&
-		 (index->relam != GIN_AM_OID || !contain_var_clause((Node *) threshold)));
+		 (index->relam != GIN_AM_OID ||
+		  !contain_var_clause((Node *) threshold)));
 }
 
 /*
- * The expression of the query, folded to a constant if possible, so that GIN's cost estimate
- * sees the keys; not with the setting, which may change before the plan runs.
+ * The expression of the query, folded to a constant if possible, so that GIN's
+ * cost estimate sees the keys; not with the setting, which may change before
+ * the plan runs.
  */
 static Expr *
 query_expression(PlannerInfo *root, Oid querytype, Expr *other,
@@ -462,6 +510,7 @@ query_expression(PlannerInfo *root, Oid querytype, Expr *other,
 											   condition->threshold,
 											   querytype);
 
+	Assert(packed != NULL);
 	if (condition->threshold == NULL)
 		return packed;
 	return (Expr *) eval_const_expressions(root, (Node *) packed);
@@ -479,7 +528,8 @@ near_index_clause(PlannerInfo *root, IndexOptInfo *index, int indexcol,
 	Oid			querytype;
 
 	Assert(condition->left != NULL && condition->right != NULL);
-	if (indexarg > 1 || !match_index_to_operand((Node *) indexed, indexcol, index) ||
+	if (indexarg > 1 ||
+		!match_index_to_operand((Node *) indexed, indexcol, index) ||
 		!family_operator(opfamily, &operator, &querytype))
 		return NULL;
 	if (indexarg == 1)

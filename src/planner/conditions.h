@@ -10,7 +10,10 @@
 #include "nodes/pathnodes.h"
 #include "nodes/primnodes.h"
 
-/* The parts of a near-duplicate condition.  Expressions are those of the clause, not copies. */
+/*
+ * The parts of a near-duplicate condition.  Expressions belong to the clause:
+ * they are no copies.
+ */
 typedef struct NearCondition
 {
 	Expr	   *left;			/* signature */
@@ -20,24 +23,35 @@ typedef struct NearCondition
 	Expr	   *recall;			/* float8, of near_duplicate_approx(), or NULL */
 } NearCondition;
 
-/* The C function of a call or operator, and its arguments; NULL if it has no planner support. */
+/*
+ * The C function of a call or operator, and its arguments; NULL if it has no
+ * planner support.
+ */
 extern PGFunction near_function(Node *clause, List **args);
 
 /*
- * Parse near_duplicate, contained_in, %, <%, %>, and %% with a signature_query call on its
- * right, if the measure is known; or a comparison of a measure with a constant.
+ * Parse near_duplicate, contained_in, %, <%, %>, and %% with a signature_query
+ * call on its right, if the measure is known; or a comparison of a measure
+ * with a constant.
  */
 extern bool near_condition(Node *clause, NearCondition *condition);
 
-/* Parse near_duplicate_approx() into the condition that it implies, and its recall. */
+/*
+ * Parse near_duplicate_approx() into the condition that it implies, and its
+ * recall.
+ */
 extern bool approx_condition(Node *clause, NearCondition *condition);
 
-/* Parse a call of a measure: its measure and signatures; false for other nodes. */
+/*
+ * Parse a call of a measure: its measure and signatures; false for other
+ * nodes.
+ */
 extern bool near_measure_call(Node *node, NearCondition *condition);
 
 /*
- * The index condition for a condition whose left (indexarg 0) or right signature is the
- * column; NULL if there is none, or the index would visit every row.
+ * The index condition for a condition whose left (indexarg 0) or right
+ * signature is the column; NULL if there is none, or the index would visit
+ * every row.
  */
 extern Expr *near_index_clause(PlannerInfo *root, IndexOptInfo *index,
 							   int indexcol, Oid opfamily, int indexarg,
@@ -46,41 +60,52 @@ extern Expr *near_index_clause(PlannerInfo *root, IndexOptInfo *index,
 /* selectivity.c */
 
 /*
- * The share of pairs of rows for which a near-duplicate clause holds; in a semi- or anti-join
- * the share of outer rows that have a match.  sjinfo is NULL if the clause is no join clause.
+ * The share of pairs of rows for which a near-duplicate clause holds; in a
+ * semi- or anti-join the share of outer rows that have a match.  sjinfo is NULL
+ * if the clause is no join clause.
  */
-extern Selectivity near_share(PlannerInfo *root, Node *clause, JoinType jointype,
+extern Selectivity near_share(PlannerInfo *root, Node *clause,
+							  JoinType jointype,
 							  SpecialJoinInfo *sjinfo);
 
 /*
- * The same for core, which multiplies it with the shares of other conditions.  Rows that are
- * near are mostly equal in the columns that a join compares, too: of the pairs for which such
- * equalities hold, as many as possible are taken to be near.
+ * The same for core, which multiplies it with the shares of other
+ * conditions.  Rows that are near are mostly equal in the columns that a join
+ * compares, too: of the pairs for which such equalities hold, as many as
+ * possible are taken to be near.
  */
-extern Selectivity near_selectivity(PlannerInfo *root, Node *clause, JoinType jointype,
+extern Selectivity near_selectivity(PlannerInfo *root, Node *clause,
+									JoinType jointype,
 									SpecialJoinInfo *sjinfo);
 
 /*
- * The factor from core's estimate of a clause to ours: not 1 for a comparison of a measure,
- * coalesce() and others that core estimates without asking us, at a third of all pairs.  relid is
- * the table that is looked up, 0 for a join.
+ * The factor from core's estimate of a clause to ours: not 1 for a comparison
+ * of a measure, coalesce() and others that core estimates without asking us,
+ * at a third of all pairs.  relid is the table that is looked up, 0 for a join.
  */
-extern double near_correction(PlannerInfo *root, RestrictInfo *rinfo, int relid,
+extern double near_correction(PlannerInfo *root, RestrictInfo *rinfo,
+							  int relid,
 							  JoinType jointype, SpecialJoinInfo *sjinfo);
 
 /* The threshold; where it is not known yet, the setting. */
-extern double near_threshold(PlannerInfo *root, const NearCondition *condition);
+extern double near_threshold(PlannerInfo *root,
+							 const NearCondition *condition);
 
 /*
- * Of the pairs for which the condition holds, the share whose signatures are equal; 0
- * unless statistics of both sides are known.
+ * The share of the condition's pairs whose signatures are equal; 0 unless
+ * statistics of both sides are known.
  */
-extern double near_equal_share(PlannerInfo *root, const NearCondition *condition);
+extern double near_equal_share(PlannerInfo *root,
+							   const NearCondition *condition);
 
 /* The cost of one evaluation of the condition. */
-extern Cost near_comparison_cost(PlannerInfo *root, const NearCondition *condition);
+extern Cost near_comparison_cost(PlannerInfo *root,
+								 const NearCondition *condition);
 
-/* support.c: install the hook that adds index paths for comparisons of a measure. */
+/*
+ * support.c: install the hook that adds index paths for comparisons of a
+ * measure.
+ */
 extern void near_look_ups_init(void);
 
 #endif							/* NEARDUP_CONDITIONS_H */

@@ -1,10 +1,12 @@
 /*
  * explain_index.c
- *		neardup_explain_index(): whether an index serves a condition, and why not.
+ *		neardup_explain_index(): whether an index serves a condition, and why
+ *		not.
  *
- * EXPLAIN does not show why an index is not used.  A GIN index serves resemblances from its
- * threshold on, and the resemblance that a threshold of another measure implies is not
- * obvious.  An index of access method neardup serves all.
+ * EXPLAIN does not show why an index is not used.  A GIN index serves
+ * resemblances from its threshold on, and the resemblance that a threshold of
+ * another measure implies is not obvious.  An index of access method neardup
+ * serves all.
  */
 #include "postgres.h"
 
@@ -37,11 +39,13 @@ signature_column(Relation index)
 
 /* Why a GIN index with these options does not serve the condition. */
 static char *
-explain_threshold(const GinSignatureOptions *options, Measure measure, double threshold)
+explain_threshold(const GinSignatureOptions *options, Measure measure,
+				  double threshold)
 {
 	double		share = gin_implied_share(measure, threshold);
 	double		rounded = floor(share * 100) / 100;
 
+	Assert(share < options->threshold);
 	if (rounded < GIN_LEAST_THRESHOLD)
 		return psprintf("no: rows of any resemblance reach %s %g; it takes signature_gin_ops (measure = containment)",
 						measure_name(measure), threshold);
@@ -67,14 +71,18 @@ explain_index(Relation index, double threshold, Measure measure)
 		return "no: the index is not valid; REINDEX makes it so";
 	if (!any)
 	{
-		options = gin_signature_options(RelationGetIndexAttOptions(index, false)[keyno - 1]);
+		options =
+			gin_signature_options(RelationGetIndexAttOptions(index,
+															 false)[keyno - 1]);
 		if (!gin_signature_can_answer(&options, measure, threshold))
 			return explain_threshold(&options, measure, threshold);
 	}
 	return psprintf("yes%s%s",
-					heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL) ? "" :
+					heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred,
+								   NULL) ? "" :
 					", where the query's conditions imply those of the index, which is partial",
-					!any && index->rd_rel->relkind == RELKIND_INDEX && GinGetUseFastUpdate(index) ?
+					!any && index->rd_rel->relkind == RELKIND_INDEX &&
+					GinGetUseFastUpdate(index) ?
 					"; fastupdate is on: a look-up also goes through all pending entries, and no guard uses it" : "");
 }
 

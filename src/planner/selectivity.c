@@ -1,10 +1,11 @@
 /*
  * selectivity.c
- *		Rows or pairs that a near-duplicate condition selects, and what it costs.
+ *		Rows or pairs that a near-duplicate condition selects, and what it
+ *		costs.
  *
- * The planner interpolates between the thresholds whose shares ANALYZE has noted
- * (analyze.c).  A table that is joined with itself has each row paired with itself
- * besides, unless another condition excludes it.
+ * The planner interpolates between the thresholds whose shares ANALYZE has
+ * noted (analyze.c).  A table that is joined with itself has each row paired
+ * with itself besides, unless another condition excludes it.
  */
 #include "postgres.h"
 
@@ -25,7 +26,10 @@
 #include "planner/conditions.h"
 #include "statistics/column_statistics.h"
 
-/* The share of pairs that are near-duplicates, without statistics: that of package descriptions. */
+/*
+ * The share of near-duplicate pairs without statistics, as among package
+ * descriptions.
+ */
 #define DEFAULT_NEAR_SELECTIVITY	5e-5
 
 /* Cost of a comparison in cpu_operator_cost, besides one for each value. */
@@ -55,6 +59,7 @@ typedef struct Estimate
 	double		resemblance;	/* at which the statistics are read */
 } Estimate;
 
+/* Fill in the statistics of a side. */
 static void
 side_statistics(PlannerInfo *root, Expr *signature, SideStatistics *side)
 {
@@ -71,7 +76,8 @@ side_statistics(PlannerInfo *root, Expr *signature, SideStatistics *side)
 	side->known = near_statistics(&vardata, &side->numbers);
 	if (side->known)
 	{
-		Form_pg_statistic form = (Form_pg_statistic) GETSTRUCT(vardata.statsTuple);
+		Form_pg_statistic form =
+		(Form_pg_statistic) GETSTRUCT(vardata.statsTuple);
 
 		side->relid = form->starelid;
 		side->attnum = form->staattnum;
@@ -87,7 +93,8 @@ near_threshold(PlannerInfo *root, const NearCondition *condition)
 
 	if (condition->threshold == NULL)
 		return t;
-	con = (Const *) estimate_expression_value(root, (Node *) condition->threshold);
+	con = (Const *) estimate_expression_value(root,
+											  (Node *) condition->threshold);
 	if (IsA(con, Const) && !con->constisnull)
 		t = DatumGetFloat8(con->constvalue);
 	/* a number of features */
@@ -96,9 +103,13 @@ near_threshold(PlannerInfo *root, const NearCondition *condition)
 	return t > 0 && t <= 1 ? t : 1;
 }
 
-/* The resemblance of two sets of mean size with `shared` common features; at least the lowest threshold. */
+/*
+ * The resemblance of two sets of mean size with `shared` common features; at
+ * least the lowest threshold.
+ */
 static double
-shared_resemblance(double shared, const SideStatistics *left, const SideStatistics *right)
+shared_resemblance(double shared, const SideStatistics *left,
+				   const SideStatistics *right)
 {
 	double		sizes = left->known && right->known ?
 	(double) left->numbers.values + right->numbers.values : 0;
@@ -109,8 +120,8 @@ shared_resemblance(double shared, const SideStatistics *left, const SideStatisti
 }
 
 /*
- * Fill in the statistics, and the resemblance of two sets of equal size that reach the
- * threshold: most pairs that reach it have about equal sizes.
+ * Fill in the statistics, and the resemblance of two sets of equal size that
+ * reach the threshold: most pairs that reach it have about equal sizes.
  */
 static void
 estimate_init(PlannerInfo *root, Estimate *estimate)
@@ -127,7 +138,8 @@ estimate_init(PlannerInfo *root, Estimate *estimate)
 			estimate->resemblance = threshold;
 			break;
 		case MEASURE_SHARED:
-			estimate->resemblance = shared_resemblance(threshold, &estimate->left,
+			estimate->resemblance = shared_resemblance(threshold,
+													   &estimate->left,
 													   &estimate->right);
 			break;
 		default:
@@ -146,7 +158,9 @@ typedef enum ShareKind
 	SHARE_MATCHED = offsetof(NearNumbers, matched) / sizeof(float4),
 } ShareKind;
 
-/* The share at a threshold, by linear inter- and extrapolation of logarithms. */
+/*
+ * The share at a threshold, by linear inter- and extrapolation of logarithms.
+ */
 static double
 share_at(const NearNumbers *numbers, ShareKind kind, double t)
 {
@@ -155,9 +169,11 @@ share_at(const NearNumbers *numbers, ShareKind kind, double t)
 	double		low;
 	double		high;
 
+	Assert(t > 0 && t <= 1);
 	while (i < NSHARES - 2 && share_thresholds[i + 1] < t)
 		i++;
-	between = (t - share_thresholds[i]) / (share_thresholds[i + 1] - share_thresholds[i]);
+	between = (t - share_thresholds[i]) / (share_thresholds[i + 1] -
+										   share_thresholds[i]);
 	Assert(i + 1 < NSHARES);
 	low = log(Max(((const float4 *) &numbers[i])[kind], FLT_MIN));
 	high = log(Max(((const float4 *) &numbers[i + 1])[kind], FLT_MIN));
@@ -171,9 +187,12 @@ evidence(const SideStatistics *side)
 	return side->known ? Min(side->tuples, USUAL_SAMPLE) : 0;
 }
 
-/* The share by the statistics of both sides; `otherwise` without statistics. */
+/*
+ * The share by the statistics of both sides; `otherwise` without statistics.
+ */
 static double
-combined_share(const Estimate *estimate, ShareKind kind, double t, double otherwise)
+combined_share(const Estimate *estimate, ShareKind kind, double t,
+			   double otherwise)
 {
 	double		l = evidence(&estimate->left);
 	double		r = evidence(&estimate->right);
@@ -189,27 +208,31 @@ combined_share(const Estimate *estimate, ShareKind kind, double t, double otherw
 }
 
 /*
- * The share of pairs without statistics.  If only the first rows are wanted, none is expected:
- * a search for a pair that is not there would read everything.
+ * The share of pairs without statistics.  If only the first rows are wanted,
+ * none is expected: a search for a pair that is not there would read
+ * everything.
  */
 static double
 default_share(const PlannerInfo *root, const Estimate *estimate)
 {
 	if (root->tuple_fraction == 0)
 		return DEFAULT_NEAR_SELECTIVITY;
-	return 0.5 / (Max(estimate->left.tuples, 1) * Max(estimate->right.tuples, 1));
+	return 0.5 / (Max(estimate->left.tuples, 1) *
+				  Max(estimate->right.tuples, 1));
 }
 
 /* The share of pairs that are near, or as similar. */
 static double
 share_of_pairs(const PlannerInfo *root, const Estimate *estimate)
 {
-	return combined_share(estimate, estimate->condition.measure == MEASURE_SIMILARITY ?
+	return combined_share(estimate,
+						  estimate->condition.measure == MEASURE_SIMILARITY ?
 						  SHARE_SIMILAR : SHARE_NEAR,
-						  estimate->resemblance, default_share(root, estimate));
+						  estimate->resemblance,
+						  default_share(root, estimate));
 }
 
-/* Whether both sides are one expression of one table. */
+/* True if both sides are one expression of one table. */
 static bool
 is_one_expression(PlannerInfo *root, const Estimate *estimate)
 {
@@ -218,13 +241,15 @@ is_one_expression(PlannerInfo *root, const Estimate *estimate)
 	Node	   *moved = copyObject((Node *) estimate->condition.left);
 
 	ChangeVarNodes(moved, left, right, 0);
-	return planner_rt_fetch(left, root)->relid == planner_rt_fetch(right, root)->relid &&
+	return planner_rt_fetch(left, root)->relid == planner_rt_fetch(right,
+																   root)->relid &&
 		equal(moved, estimate->condition.right);
 }
 
 /*
- * Whether both sides are one column, so that a row may be paired with itself.  Extended
- * statistics of an expression name no column: then expressions are compared.
+ * True if both sides are one column, so that a row may be paired with
+ * itself.  Extended statistics of an expression name no column: then
+ * expressions are compared.
  */
 static bool
 is_one_column(PlannerInfo *root, const Estimate *estimate)
@@ -237,9 +262,12 @@ is_one_column(PlannerInfo *root, const Estimate *estimate)
 		(OidIsValid(left->relid) || is_one_expression(root, estimate));
 }
 
-/* Whether the clause compares a.x with b.x, of these two relations, by <>, < or >. */
+/*
+ * True if the clause compares a.x with b.x by <>, < or >, so that no row is
+ * paired with itself.
+ */
 static bool
-tells_rows_apart(const OpExpr *clause, Index a, Index b)
+excludes_same_row(const OpExpr *clause, Index a, Index b)
 {
 	const Var  *x;
 	const Var  *y;
@@ -250,13 +278,17 @@ tells_rows_apart(const OpExpr *clause, Index a, Index b)
 	x = linitial(clause->args);
 	y = lsecond(clause->args);
 	if (!IsA(x, Var) || !IsA(y, Var) || x->varattno != y->varattno ||
-		!((x->varno == a && y->varno == b) || (x->varno == b && y->varno == a)))
+		!((x->varno == a && y->varno == b) ||
+		  (x->varno == b && y->varno == a)))
 		return false;
 	estimator = get_oprrest(clause->opno);
-	return estimator == F_NEQSEL || estimator == F_SCALARLTSEL || estimator == F_SCALARGTSEL;
+	return estimator == F_NEQSEL || estimator == F_SCALARLTSEL ||
+		estimator == F_SCALARGTSEL;
 }
 
-/* Whether another condition of the join excludes pairs of a row with itself. */
+/*
+ * True if another condition of the join excludes pairs of a row with itself.
+ */
 static bool
 excludes_itself(const Estimate *estimate)
 {
@@ -264,13 +296,17 @@ excludes_itself(const Estimate *estimate)
 	ListCell   *lc;
 
 	foreach(lc, left->joininfo)
-		if (tells_rows_apart((const OpExpr *) lfirst_node(RestrictInfo, lc)->clause,
-							 left->relid, estimate->right.rel->relid))
+		if (excludes_same_row((const OpExpr *) lfirst_node(RestrictInfo,
+														   lc)->clause,
+							  left->relid, estimate->right.rel->relid))
 		return true;
 	return false;
 }
 
-/* The share of pairs of a row with itself, unless another condition excludes them. */
+/*
+ * The share of pairs of a row with itself, unless another condition excludes
+ * them.
+ */
 static double
 share_of_itself(PlannerInfo *root, const Estimate *estimate)
 {
@@ -281,7 +317,8 @@ share_of_itself(PlannerInfo *root, const Estimate *estimate)
 
 /* The rows of the inner side of a semi- or anti-join. */
 static double
-inner_rows(PlannerInfo *root, const Estimate *estimate, const SpecialJoinInfo *sjinfo)
+inner_rows(PlannerInfo *root, const Estimate *estimate,
+		   const SpecialJoinInfo *sjinfo)
 {
 	Relids		left = pull_varnos(root, (Node *) estimate->condition.left);
 
@@ -290,17 +327,19 @@ inner_rows(PlannerInfo *root, const Estimate *estimate, const SpecialJoinInfo *s
 }
 
 /*
- * The share of outer rows that have a match among `rows` inner rows: at most the share that
- * has any match, and the number of pairs.
+ * The share of outer rows that have a match among `rows` inner rows: at most
+ * the share that has any match, and the number of pairs.
  */
 static double
-share_with_match(const PlannerInfo *root, const Estimate *estimate, double rows,
+share_with_match(const PlannerInfo *root, const Estimate *estimate,
+				 double rows,
 				 double itself)
 {
 	double		pairs = Min(share_of_pairs(root, estimate) * rows, 1);
 	double		share = Min(combined_share(estimate, SHARE_MATCHED,
 										   estimate->resemblance, 1), pairs);
 
+	Assert(share >= 0 && share <= 1 && itself >= 0);
 	return share + (1 - share) * Min(itself * rows, 1);
 }
 
@@ -311,7 +350,10 @@ is_semi_or_anti(JoinType jointype)
 	return jointype == JOIN_SEMI || jointype == JOIN_ANTI;
 }
 
-/* The share of pairs, or of outer rows with a match, for which the condition holds. */
+/*
+ * The share of pairs, or of outer rows with a match, for which the condition
+ * holds.
+ */
 static Selectivity
 estimated_share(PlannerInfo *root, const Estimate *estimate, JoinType jointype,
 				const SpecialJoinInfo *sjinfo)
@@ -320,7 +362,8 @@ estimated_share(PlannerInfo *root, const Estimate *estimate, JoinType jointype,
 	double		share;
 
 	if (sjinfo != NULL && is_semi_or_anti(jointype))
-		share = share_with_match(root, estimate, inner_rows(root, estimate, sjinfo),
+		share = share_with_match(root, estimate,
+								 inner_rows(root, estimate, sjinfo),
 								 itself);
 	else
 	{
@@ -336,9 +379,13 @@ estimated_share(PlannerInfo *root, const Estimate *estimate, JoinType jointype,
 	return share;
 }
 
-/* The share of pairs for which other conditions of the join, equalities of columns, hold. */
+/*
+ * The share of pairs for which other conditions of the join, equalities of
+ * columns, hold.
+ */
 static double
-equal_share(PlannerInfo *root, const Estimate *estimate, SpecialJoinInfo *sjinfo)
+equal_share(PlannerInfo *root, const Estimate *estimate,
+			SpecialJoinInfo *sjinfo)
 {
 	double		share = 1;
 	ListCell   *lc;
@@ -352,10 +399,13 @@ equal_share(PlannerInfo *root, const Estimate *estimate, SpecialJoinInfo *sjinfo
 		RestrictInfo *equality = lfirst_node(RestrictInfo, lc2);
 
 		if (bms_num_members(equality->clause_relids) == 2 &&
-			bms_is_member(estimate->left.rel->relid, equality->clause_relids) &&
+			bms_is_member(estimate->left.rel->relid,
+						  equality->clause_relids) &&
 			bms_is_member(estimate->right.rel->relid, equality->clause_relids))
-			share *= clause_selectivity(root, (Node *) equality, 0, JOIN_INNER, sjinfo);
+			share *= clause_selectivity(root, (Node *) equality, 0, JOIN_INNER,
+										sjinfo);
 	}
+	Assert(share >= 0 && share <= 1);
 	return Max(share, 1e-12);
 }
 
@@ -375,7 +425,8 @@ near_equal_share(PlannerInfo *root, const NearCondition *condition)
 }
 
 Selectivity
-near_share(PlannerInfo *root, Node *clause, JoinType jointype, SpecialJoinInfo *sjinfo)
+near_share(PlannerInfo *root, Node *clause, JoinType jointype,
+		   SpecialJoinInfo *sjinfo)
 {
 	Estimate	estimate;
 
@@ -387,7 +438,8 @@ near_share(PlannerInfo *root, Node *clause, JoinType jointype, SpecialJoinInfo *
 }
 
 Selectivity
-near_selectivity(PlannerInfo *root, Node *clause, JoinType jointype, SpecialJoinInfo *sjinfo)
+near_selectivity(PlannerInfo *root, Node *clause, JoinType jointype,
+				 SpecialJoinInfo *sjinfo)
 {
 	Estimate	estimate;
 	double		share;
@@ -403,11 +455,14 @@ near_selectivity(PlannerInfo *root, Node *clause, JoinType jointype, SpecialJoin
 }
 
 double
-near_correction(PlannerInfo *root, RestrictInfo *rinfo, int relid, JoinType jointype,
+near_correction(PlannerInfo *root, RestrictInfo *rinfo, int relid,
+				JoinType jointype,
 				SpecialJoinInfo *sjinfo)
 {
-	Selectivity core = clause_selectivity(root, (Node *) rinfo, relid, jointype, sjinfo);
-	Selectivity ours = near_selectivity(root, (Node *) rinfo->clause, jointype, sjinfo);
+	Selectivity core = clause_selectivity(root, (Node *) rinfo, relid,
+										  jointype, sjinfo);
+	Selectivity ours = near_selectivity(root, (Node *) rinfo->clause, jointype,
+										sjinfo);
 
 	Assert(core >= 0 && ours >= 0);
 	return core > 0 ? ours / core : 1;

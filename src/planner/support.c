@@ -1,12 +1,13 @@
 /*
  * support.c
- *		Planner support for near-duplicate conditions: index conditions, estimates, look-ups.
+ *		Planner support for near-duplicate conditions: index conditions,
+ *		estimates, look-ups.
  *
- * The planner calls the support function of a function or of an operator's function.  In
- * similarity(a, b) >= 0.8 the function is an operand, and >= is the server's, without such
- * support.  So index paths for such comparisons, and for near_duplicate(a, b, t) IS TRUE, are
- * added to the server's paths of a table, with our estimate of rows.  Other estimates stay the
- * server's.
+ * The planner calls the support function of a function or of an operator's
+ * function.  In similarity(a, b) >= 0.8 the function is an operand, and >= is
+ * the server's, without such support.  So index paths for such comparisons, and
+ * for near_duplicate(a, b, t) IS TRUE, are added to the server's paths of a
+ * table, with our estimate of rows.  Other estimates stay the server's.
  */
 #include "postgres.h"
 
@@ -26,8 +27,9 @@
 /* Requests to the support function */
 
 /*
- * Whether a condition raises an error must not depend on the plan.  So the index condition is
- * lossy and raises none; the condition itself stays in the plan, after cheaper ones.
+ * Whether a condition raises an error must not depend on the plan.  So the
+ * index condition is lossy and raises none; the condition itself stays in the
+ * plan, after cheaper ones.
  */
 static List *
 index_condition(SupportRequestIndexCondition *req)
@@ -35,7 +37,8 @@ index_condition(SupportRequestIndexCondition *req)
 	NearCondition condition;
 	Expr	   *clause;
 
-	if (!near_condition(req->node, &condition) && !approx_condition(req->node, &condition))
+	if (!near_condition(req->node, &condition) &&
+		!approx_condition(req->node, &condition))
 		return NIL;
 	clause = near_index_clause(req->root, req->index, req->indexcol,
 							   req->opfamily, req->indexarg, &condition);
@@ -61,7 +64,8 @@ neardup_support(PG_FUNCTION_ARGS)
 												   req->inputcollid,
 												   COERCE_EXPLICIT_CALL);
 
-		req->selectivity = near_selectivity(req->root, (Node *) clause, req->jointype,
+		req->selectivity = near_selectivity(req->root, (Node *) clause,
+											req->jointype,
 											req->is_join ? req->sjinfo : NULL);
 		PG_RETURN_POINTER(req);
 	}
@@ -119,8 +123,9 @@ neardup_joinsel(PG_FUNCTION_ARGS)
 static set_rel_pathlist_hook_type previous_hook = NULL;
 
 /*
- * True if the clause is a condition whose index conditions the server does not ask for: it has
- * no planner support, or it is %% whose right signature is in a call of signature_query().
+ * True if the clause is a condition whose index conditions the server does not
+ * ask for: it has no planner support, or it is %% whose right signature is in
+ * a call of signature_query().
  */
 static bool
 needs_look_up(const RestrictInfo *rinfo, NearCondition *condition)
@@ -128,11 +133,15 @@ needs_look_up(const RestrictInfo *rinfo, NearCondition *condition)
 	List	   *args;
 	PGFunction	function = near_function((Node *) rinfo->clause, &args);
 
-	return !rinfo->pseudoconstant && (function == NULL || function == signature_matches) &&
+	return !rinfo->pseudoconstant &&
+		(function == NULL || function == signature_matches) &&
 		near_condition((Node *) rinfo->clause, condition);
 }
 
-/* The number of look-ups: rows of the smallest table whose signatures are looked up. */
+/*
+ * The number of look-ups: rows of the smallest table whose signatures are
+ * looked up.
+ */
 static double
 look_ups_made(PlannerInfo *root, Relids outer)
 {
@@ -143,16 +152,18 @@ look_ups_made(PlannerInfo *root, Relids outer)
 	{
 		RelOptInfo *rel = root->simple_rel_array[relid];
 
-		if (rel != NULL && rel->rows > 0 && (fewest == 0 || rel->rows < fewest))
+		if (rel != NULL && rel->rows > 0 &&
+			(fewest == 0 || rel->rows < fewest))
 			fewest = rel->rows;
 	}
 	return Max(fewest, 1);
 }
 
 /*
- * Add the index path of an index condition, with the rows that we expect.  Where the server
- * expects more, a scan seems to find the first rows of a LIMIT or EXISTS at once.  So then the
- * look-up is listed as if it began at once, too.
+ * Add the index path of an index condition, with the rows that we
+ * expect.  Where the server expects more, a scan seems to find the first rows
+ * of a LIMIT or EXISTS at once.  So then the look-up is listed as if it began
+ * at once, too.
  */
 static void
 add_look_up(PlannerInfo *root, IndexOptInfo *index, int indexcol,
@@ -162,10 +173,13 @@ add_look_up(PlannerInfo *root, IndexOptInfo *index, int indexcol,
 	IndexClause *indexed = makeNode(IndexClause);
 	Relids		outer = bms_difference(rinfo->clause_relids, rel->relids);
 	double		loops = look_ups_made(root, outer);
-	double		correction = near_correction(root, rinfo, rel->relid, JOIN_INNER, NULL);
+	double		correction = near_correction(root, rinfo, rel->relid,
+											 JOIN_INNER, NULL);
 	Path	   *path;
 	Path	   *scan;
 
+	Assert(indexcol < index->nkeycolumns && !bms_is_member(rel->relid, outer));
+	Assert(loops >= 1 && correction >= 0);
 	indexed->rinfo = rinfo;
 	indexed->indexquals = list_make1(make_simple_restrictinfo(root, clause));
 	indexed->lossy = true;
@@ -195,7 +209,8 @@ try_index(PlannerInfo *root, IndexOptInfo *index, RestrictInfo *rinfo,
 	for (int col = 0; col < index->nkeycolumns; col++)
 		for (int arg = 0; arg < 2; arg++)
 		{
-			Expr	   *operand = arg == 0 ? condition->left : condition->right;
+			Expr	   *operand = arg == 0 ? condition->left :
+			condition->right;
 			Expr	   *clause;
 
 			if (!match_index_to_operand((Node *) operand, col, index))

@@ -14,7 +14,7 @@ const double share_thresholds[NSHARES] = {0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1};
 #define MAX_NUMBER		1e13
 
 /*
- * Whether the planner can calculate with the numbers.  Superusers, and other
+ * True if the planner can calculate with the numbers.  Superusers, and other
  * versions of neardup, may have written others into pg_statistic.
  */
 static bool
@@ -65,5 +65,6 @@ near_numbers(const NearStatistics *statistics, double t)
 
 	while (i < NSHARES - 1 && share_thresholds[i + 1] <= t)
 		i++;
+	Assert(i == 0 || share_thresholds[i] <= t);
 	return &statistics->at[i];
 }

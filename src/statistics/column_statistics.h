@@ -9,22 +9,22 @@
 #include "utils/selfuncs.h"
 
 /*
- * Kind of the statistics slot, from the range for private use: stanumbers are
- * those of NearStatistics.
+ * Kind of the statistics slot, from the range for private use; stanumbers hold
+ * a NearStatistics.
  */
 #define STATISTIC_KIND_NEAR		18274
 
 #define NSHARES		7
 
-/* Resemblances. */
+/* The resemblances that ANALYZE gathers shares for. */
 extern const double share_thresholds[NSHARES];
 
-/* At one of these thresholds. */
+/* Statistics at one threshold. */
 typedef struct NearNumbers
 {
-	float4		near;			/* share of pairs of rows that are near */
-	float4		similar;		/* that are as similar: differs only where a
-								 * method has a rule of its own */
+	float4		near;			/* share of near-duplicate pairs of rows */
+	float4		similar;		/* share of pairs of that similarity: differs
+								 * where a method has a rule of its own */
 	float4		first;			/* share of rows that are near a typical row:
 								 * a scan that ends at the first one reads 1 /
 								 * (1 + their number) of the rows */
@@ -35,14 +35,14 @@ typedef struct NearNumbers
 
 typedef struct NearStatistics
 {
-	float4		values;			/* of a signature, on the average */
+	float4		values;			/* mean number of values of a signature */
 	float4		all_keys;		/* keys whose lists an index of access method
 								 * neardup always reads; 0: the threshold
 								 * decides */
-	float4		postings;		/* of these keys for each row, if all lists
-								 * are long; else 0 */
-	float4		key_share;		/* of rows that have a candidate key by
-								 * chance; 0: signatures have none */
+	float4		postings;		/* postings of all_keys for each row of the
+								 * table, if all lists are long; else 0 */
+	float4		key_share;		/* share of rows that have a candidate key by
+								 * chance; 0: signatures have no such keys */
 	NearNumbers at[NSHARES];
 } NearStatistics;
 

@@ -2,10 +2,11 @@
  * comparison.c
  *		A comparison of an integer column of each side, as in a.id < b.id.
  *
- * Most self-joins have a condition that keeps one of (a, b) and (b, a).  It is evaluated on each
- * pair of rows, and these are many more than pairs of sets.  So the two values are kept before
- * the rows and compared first: most pairs need no columns and no expression.  With < or >, each
- * pair of rows is visited once, and the comparison decides which one is the outer row.
+ * Most self-joins have a condition that keeps one of (a, b) and (b, a).  It is
+ * evaluated on each pair of rows, and these are many more than pairs of
+ * sets.  So the two values are kept before the rows and compared first: most
+ * pairs need no columns and no expression.  With < or >, each pair of rows is
+ * visited once, and the comparison decides which one is the outer row.
  *
  * Integers of all sizes and tuple identifiers can be compared.
  */
@@ -24,7 +25,8 @@
 static ComparisonKind
 kind_of(Oid operator, Oid type)
 {
-	Oid			family = get_opclass_family(GetDefaultOpClass(type, BTREE_AM_OID));
+	Oid			family =
+	get_opclass_family(GetDefaultOpClass(type, BTREE_AM_OID));
 	Oid			negator = get_negator(operator);
 	int			strategy = get_op_opfamily_strategy(operator, family);
 
@@ -35,10 +37,12 @@ kind_of(Oid operator, Oid type)
 		COMPARISON_NE : COMPARISON_NONE;
 }
 
+/* True if values of the type can be kept as int64. */
 static bool
 is_comparable(Oid type)
 {
-	return type == INT2OID || type == INT4OID || type == INT8OID || type == TIDOID;
+	return type == INT2OID || type == INT4OID || type == INT8OID ||
+		type == TIDOID;
 }
 
 bool
@@ -101,7 +105,8 @@ comparison_value(const Comparison *comparison, JoinSide side,
 				ItemPointerGetOffsetNumberNoCheck(tid);
 			break;
 		default:
-			elog(ERROR, "unexpected type of a comparison: %u", comparison->types[side]);
+			elog(ERROR, "unexpected type of a comparison: %u",
+				 comparison->types[side]);
 	}
 	return true;
 }

@@ -24,25 +24,25 @@ typedef enum ComparisonKind
 
 typedef struct Comparison
 {
-	ComparisonKind kind;		/* of an outer value and an inner one */
-	AttrNumber	columns[2];		/* by JoinSide */
-	Oid			types[2];
+	ComparisonKind kind;		/* how an outer value compares with an inner */
+	AttrNumber	columns[2];		/* compared column, by JoinSide */
+	Oid			types[2];		/* its type, by JoinSide */
 } Comparison;
 
 /*
- * Parse a condition on columns of an outer and an inner row (OUTER_VAR and INNER_VAR); false if
- * it is no comparison.
+ * Parse a condition on columns of an outer and an inner row (OUTER_VAR and
+ * INNER_VAR); false if it is no comparison.
  */
 extern bool comparison_init(Comparison *comparison, Node *clause);
 
 /*
- * The value of a row of that side, 0 without comparison; false if it is null, so that no pair
- * with that row passes.
+ * The value of a row of that side, 0 without comparison; false if it is null,
+ * so that no pair with that row passes.
  */
 extern bool comparison_value(const Comparison *comparison, JoinSide side,
 							 TupleTableSlot *slot, int64 *value);
 
-/* Whether a pair of values passes. */
+/* True if a pair of values passes. */
 static inline bool
 comparison_holds(const Comparison *comparison, int64 outer, int64 inner)
 {
@@ -64,18 +64,19 @@ comparison_holds(const Comparison *comparison, int64 outer, int64 inner)
 	pg_unreachable();
 }
 
-/* Whether pairs of equal values, such as of a row with itself, do not pass. */
+/* True if pairs of equal values, such as a row with itself, do not pass. */
 static inline bool
 comparison_refuses_equal(const Comparison *comparison)
 {
 	return !comparison_holds(comparison, 0, 0);
 }
 
-/* Whether two different values pass in one order only. */
+/* True if two different values pass in one order only. */
 static inline bool
 comparison_is_strict(const Comparison *comparison)
 {
-	return comparison->kind == COMPARISON_LT || comparison->kind == COMPARISON_GT;
+	return comparison->kind == COMPARISON_LT ||
+		comparison->kind == COMPARISON_GT;
 }
 
 #endif							/* NEARDUP_COMPARISON_H */

@@ -36,9 +36,10 @@ find_same(Node *node, List *forms)
 }
 
 /*
- * Columns and placeholders as they are above the join.  From version 16 on they name the outer
- * joins that may have made them null, so they differ above and below the join.  All expressions
- * of the node are matched with its custom_scan_tlist, so all must have one form.
+ * Columns and placeholders as they are above the join.  From version 16 on they
+ * name the outer joins that may have made them null, so they differ above and
+ * below the join.  All expressions of the node are matched with its
+ * custom_scan_tlist, so all must have one form.
  */
 static Node *
 to_output_form(Node *node, List *forms)
@@ -55,9 +56,10 @@ to_output_form(Node *node, List *forms)
 }
 
 /*
- * If a partitioned table is changed, its row identity is a column without relation (ROWID_VAR),
- * which core allows in join and append nodes but not in a custom scan.  The column of the
- * partitioned table stands in for it, see row_identity_path().
+ * If a partitioned table is changed, its row identity is a column without
+ * relation (ROWID_VAR), which core allows in join and append nodes but not in
+ * a custom scan.  The column of the partitioned table stands in for it, see
+ * row_identity_path().
  */
 Expr *
 row_identity_column(PlannerInfo *root, Expr *expr)
@@ -88,17 +90,22 @@ child_columns(PlannerInfo *root, List *custom_plans, List *forms)
 		foreach(lc2, ((Plan *) lfirst(lc))->targetlist)
 		{
 			TargetEntry *entry = lfirst_node(TargetEntry, lc2);
-			Expr	   *expr = (Expr *) to_output_form((Node *) entry->expr, forms);
+			Expr	   *expr = (Expr *) to_output_form((Node *) entry->expr,
+													   forms);
 
 			expr = row_identity_column(root, expr);
 			columns = lappend(columns,
-							  makeTargetEntry(expr, list_length(columns) + 1, NULL, false));
+							  makeTargetEntry(expr, list_length(columns) + 1,
+											  NULL, false));
 		}
 	}
 	return columns;
 }
 
-/* Whether a clause is evaluated before another, by security level and then by cost. */
+/*
+ * True if a clause is evaluated before another, by security level and then by
+ * cost.
+ */
 static bool
 goes_before(const RestrictInfo *x, const RestrictInfo *y)
 {
@@ -136,7 +143,8 @@ similarity_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	CustomScan *scan = makeNode(CustomScan);
 	List	   *private = path->custom_private;
 	RestrictInfo *condition = list_nth(private, PATH_CONDITION);
-	List	   *in_order = ordered_clauses(root, list_nth(private, PATH_CLAUSES));
+	List	   *in_order = ordered_clauses(root,
+										   list_nth(private, PATH_CLAUSES));
 	int			nbefore = 0;
 	List	   *before;
 	List	   *filter;
@@ -148,10 +156,12 @@ similarity_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	Node	   *output;
 	List	   *forms;
 
+	Assert(list_member_ptr(in_order, condition));
 	while (list_nth(in_order, nbefore) != condition)
 		nbefore++;
 	before = extract_actual_clauses(list_copy_head(in_order, nbefore), false);
-	filter = remaining_clauses(in_order, condition, path_private(path, PATH_IMPLIED));
+	filter = remaining_clauses(in_order, condition,
+							   path_private(path, PATH_IMPLIED));
 	filter = extract_actual_clauses(filter, false);
 	qual = ordered_clauses(root, list_nth(private, PATH_QUAL));
 	qual = extract_actual_clauses(qual, false);
@@ -161,22 +171,27 @@ similarity_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	 * within placeholders, as this join may evaluate a placeholder.
 	 */
 	output = (Node *) list_make2(rel->reltarget->exprs, qual);
-	forms = list_concat(pull_var_clause(output, flags | PVC_INCLUDE_PLACEHOLDERS),
-						pull_var_clause(output, flags | PVC_RECURSE_PLACEHOLDERS));
+	forms =
+		list_concat(pull_var_clause(output,
+									flags | PVC_INCLUDE_PLACEHOLDERS),
+					pull_var_clause(output,
+									flags | PVC_RECURSE_PLACEHOLDERS));
 	scan->scan.plan.targetlist = tlist;
 	scan->scan.scanrelid = 0;
 	scan->flags = path->flags;
 	scan->custom_plans = custom_plans;
 	scan->custom_scan_tlist = child_columns(root, custom_plans, forms);
 	scan->custom_exprs = (List *)
-		to_output_form((Node *) list_make3(condition->clause, filter, qual), forms);
+		to_output_form((Node *) list_make3(condition->clause, filter, qual),
+					   forms);
 	Assert(list_length(scan->custom_exprs) == JOIN_EXPR_COUNT);
 	scan->custom_private = list_make5(list_nth(private, PATH_TYPE),
 									  makeInteger(list_length(outer->targetlist)),
 									  list_nth(private, PATH_LEFT_IS_INNER),
 									  makeInteger(list_length(before)),
 									  makeInteger(self_join));
-	scan->custom_private = lappend(scan->custom_private, list_nth(private, PATH_INNER_WHOLE));
+	scan->custom_private = lappend(scan->custom_private,
+								   list_nth(private, PATH_INNER_WHOLE));
 	Assert(list_length(scan->custom_private) == JOIN_PRIVATE_COUNT);
 	scan->methods = &similarity_join_scan_methods;
 	return &scan->scan.plan;

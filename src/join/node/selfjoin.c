@@ -2,14 +2,15 @@
  * selfjoin.c
  *		Joins of a table with itself, which read it once.
  *
- * If both sides are scans of one table with the same conditions, they have the same rows.
- * Reading them twice takes twice the time and memory, and signatures that are expressions are
- * made twice.  So the two scans are compared, and changed to return the same columns; a row of
- * one stands for a row of the other.
+ * If both sides are scans of one table with the same conditions, they have the
+ * same rows. Reading them twice takes twice the time and memory, and
+ * signatures that are expressions are made twice.  So the two scans are
+ * compared, and changed to return the same columns; a row of one stands for a
+ * row of the other.
  *
- * Scans of a table, of its partitions, of the branches of UNION ALL or of a common table
- * expression are compared.  An index scan returns the rows that pass the conditions, whichever
- * index it is.
+ * Scans of a table, of its partitions, of the branches of UNION ALL or of a
+ * common table expression are compared.  An index scan returns the rows that
+ * pass the conditions, whichever index it is.
  */
 #include "postgres.h"
 
@@ -36,7 +37,7 @@ moved(Node *node, Index from, Index to)
 	return copy;
 }
 
-/* Whether two expressions have the same value for each row. */
+/* True if two expressions have the same value for each row. */
 static bool
 same_value(Node *outer, Index outer_relid, Node *inner, Index inner_relid)
 {
@@ -51,7 +52,7 @@ path_relation(PlannerInfo *root, Path *path)
 	return planner_rt_fetch(path->parent->relid, root);
 }
 
-/* Whether both are one table, or one common table expression. */
+/* True if both are one table, or one common table expression. */
 static bool
 same_relation(const RangeTblEntry *outer, const RangeTblEntry *inner)
 {
@@ -64,7 +65,7 @@ same_relation(const RangeTblEntry *outer, const RangeTblEntry *inner)
 		strcmp(outer->ctename, inner->ctename) == 0;
 }
 
-/* Whether the same rows pass the conditions of both relations. */
+/* True if the same rows pass the conditions of both relations. */
 static bool
 same_conditions(RelOptInfo *outer, RelOptInfo *inner)
 {
@@ -86,7 +87,7 @@ same_conditions(RelOptInfo *outer, RelOptInfo *inner)
 	return true;
 }
 
-/* Whether the outer foreign scan fetches all columns of the inner one. */
+/* True if the outer foreign scan fetches all columns of the inner one. */
 static bool
 has_columns_of(RelOptInfo *outer, RelOptInfo *inner)
 {
@@ -111,9 +112,10 @@ lock_strength(PlannerInfo *root, RelOptInfo *rel)
 }
 
 /*
- * Whether both scans of a foreign table return the same rows, with all columns of the inner
- * one.  Rows may depend on the user, who for a view is its owner.  The outer scan, which is
- * executed, must lock at least as strongly as the inner one.
+ * True if both scans of a foreign table return the same rows, with all columns
+ * of the inner one.  Rows may depend on the user, who for a view is its
+ * owner.  The outer scan, which is executed, must lock at least as strongly as
+ * the inner one.
  */
 static bool
 same_foreign_rows(PlannerInfo *outer_root, RelOptInfo *outer,
@@ -123,7 +125,10 @@ same_foreign_rows(PlannerInfo *outer_root, RelOptInfo *outer,
 		lock_strength(inner_root, inner) <= lock_strength(outer_root, outer);
 }
 
-/* Whether two children of appends have the same columns, up to the relations of the query. */
+/*
+ * True if two children of appends have the same columns, up to the relations
+ * of the query.
+ */
 static bool
 same_translation(PlannerInfo *outer_root, Index outer, Index outer_parent,
 				 PlannerInfo *inner_root, Index inner, Index inner_parent)
@@ -146,7 +151,7 @@ same_translation(PlannerInfo *outer_root, Index outer, Index outer_parent,
 static bool same_rows(PlannerInfo *outer_root, Path *outer,
 					  PlannerInfo *inner_root, Path *inner);
 
-/* Whether both append the same rows. */
+/* True if both append the same rows. */
 static bool
 same_appended(PlannerInfo *outer_root, AppendPath *outer,
 			  PlannerInfo *inner_root, AppendPath *inner)
@@ -162,7 +167,8 @@ same_appended(PlannerInfo *outer_root, AppendPath *outer,
 		Path	   *child2 = lfirst(lc2);
 
 		if (!same_rows(outer_root, child, inner_root, child2) ||
-			!same_translation(outer_root, child->parent->relid, outer->path.parent->relid,
+			!same_translation(outer_root, child->parent->relid,
+							  outer->path.parent->relid,
 							  inner_root, child2->parent->relid,
 							  inner->path.parent->relid))
 			return false;
@@ -182,7 +188,7 @@ subquery_of(PlannerInfo *root, Path *path)
 	return query;
 }
 
-/* Whether both are one subquery; its conditions may have been pushed down. */
+/* True if both are one subquery; its conditions may have been pushed down. */
 static bool
 same_subquery(PlannerInfo *outer_root, SubqueryScanPath *outer,
 			  PlannerInfo *inner_root, SubqueryScanPath *inner)
@@ -194,19 +200,22 @@ same_subquery(PlannerInfo *outer_root, SubqueryScanPath *outer,
 	return equal(query, subquery_of(inner_root, &inner->path)) &&
 		!contain_volatile_functions((Node *) query) &&
 		same_conditions(outer_rel, inner_rel) &&
-		same_rows(outer_rel->subroot, outer->subpath, inner_rel->subroot, inner->subpath);
+		same_rows(outer_rel->subroot, outer->subpath, inner_rel->subroot,
+				  inner->subpath);
 }
 
 /* A path without the projection on top of it. */
 static Path *
 projected(Path *path)
 {
-	return IsA(path, ProjectionPath) ? ((ProjectionPath *) path)->subpath : path;
+	return IsA(path, ProjectionPath) ? ((ProjectionPath *) path)->subpath :
+		path;
 }
 
-/* Whether both paths read the same rows. */
+/* True if both paths read the same rows. */
 static bool
-same_rows(PlannerInfo *outer_root, Path *outer, PlannerInfo *inner_root, Path *inner)
+same_rows(PlannerInfo *outer_root, Path *outer, PlannerInfo *inner_root,
+		  Path *inner)
 {
 	check_stack_depth();
 	outer = projected(outer);
@@ -217,7 +226,8 @@ same_rows(PlannerInfo *outer_root, Path *outer, PlannerInfo *inner_root, Path *i
 	switch (outer->pathtype)
 	{
 		case T_ForeignScan:
-			if (!same_foreign_rows(outer_root, outer->parent, inner_root, inner->parent))
+			if (!same_foreign_rows(outer_root, outer->parent, inner_root,
+								   inner->parent))
 				return false;
 			pg_fallthrough;
 		case T_SeqScan:
@@ -238,7 +248,10 @@ same_rows(PlannerInfo *outer_root, Path *outer, PlannerInfo *inner_root, Path *i
 	}
 }
 
-/* Whether the paths return the same rows, with the same signatures; both expressions are given. */
+/*
+ * True if the paths return the same rows, with the same signatures; both
+ * expressions are given.
+ */
 bool
 selfjoin_paths(PlannerInfo *root, Path *outer, Path *inner,
 			   Expr *outer_signature, Expr *inner_signature)
@@ -251,9 +264,9 @@ selfjoin_paths(PlannerInfo *root, Path *outer, Path *inner,
 /*
  * Both sides return the same columns
  *
- * The outer plan, which is executed, gets the missing columns of the inner one, down to its
- * scans, and the inner plan is changed to look like it.  The inner plan is executed only to
- * recheck rows after a concurrent update.
+ * The outer plan, which is executed, gets the missing columns of the inner
+ * one, down to its scans, and the inner plan is changed to look like it.  The
+ * inner plan is executed only to recheck rows after a concurrent update.
  */
 
 /* The relation whose columns a plan returns. */
@@ -279,7 +292,7 @@ plan_subquery(Plan *plan)
 	return IsA(plan, SubqueryScan) ? ((SubqueryScan *) plan)->subplan : NULL;
 }
 
-/* Whether two plans can be changed to return the same columns. */
+/* True if two plans can be changed to return the same columns. */
 static bool
 can_unite(Plan *outer, Plan *inner)
 {
@@ -314,8 +327,9 @@ can_unite(Plan *outer, Plan *inner)
 }
 
 /*
- * Whether a plan returns columns only.  A row identity (ROWID_VAR) has no relation, and on
- * either side means the outer row: so only the outer plan may have it.
+ * True if a plan returns columns only.  A row identity (ROWID_VAR) has no
+ * relation, and on either side means the outer row: so only the outer plan may
+ * have it.
  */
 static bool
 has_columns_only(Plan *plan, JoinSide side)
@@ -332,7 +346,7 @@ has_columns_only(Plan *plan, JoinSide side)
 	return true;
 }
 
-/* Whether the column is in the target list. */
+/* True if the column is in the target list. */
 static bool
 has_column(List *targetlist, const Var *var)
 {
@@ -348,7 +362,9 @@ has_column(List *targetlist, const Var *var)
 	return false;
 }
 
-/* The inner plan's expression in a place, as an expression of the outer plan. */
+/*
+ * The inner plan's expression in a place, as an expression of the outer plan.
+ */
 static Expr *
 outer_form(Plan *outer, Plan *inner, int place)
 {
@@ -359,8 +375,8 @@ outer_form(Plan *outer, Plan *inner, int place)
 }
 
 /*
- * Replace columns that the outer subquery does not need, which are null, by those of the inner
- * one.
+ * Replace columns that the outer subquery does not need, which are null, by
+ * the columns of the inner one.
  */
 static void
 fill_columns(Plan *outer, Plan *inner)
@@ -393,7 +409,8 @@ add_column(Plan *outer, Plan *inner, int place)
 	if (plan_subquery(outer) != NULL)
 		fill_columns(plan_subquery(outer), plan_subquery(inner));
 	outer->targetlist = lappend(outer->targetlist,
-								makeTargetEntry(outer_form(outer, inner, place),
+								makeTargetEntry(outer_form(outer, inner,
+														   place),
 												list_length(outer->targetlist) + 1,
 												NULL, false));
 }
@@ -413,11 +430,15 @@ mirror(Plan *outer, Plan *inner)
 		((SubqueryScan *) outer)->scanstatus = SUBQUERY_SCAN_UNKNOWN;
 		((SubqueryScan *) inner)->scanstatus = SUBQUERY_SCAN_UNKNOWN;
 	}
-	inner->targetlist = (List *) moved((Node *) outer->targetlist, plan_relid(outer),
+	inner->targetlist = (List *) moved((Node *) outer->targetlist,
+									   plan_relid(outer),
 									   plan_relid(inner));
 }
 
-/* Make two plans of the same rows return the same columns; false if that is not possible. */
+/*
+ * Make two plans of the same rows return the same columns; false if that is
+ * not possible.
+ */
 bool
 selfjoin_unite_columns(Plan *outer, Plan *inner)
 {
