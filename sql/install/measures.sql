@@ -100,7 +100,8 @@ COMMENT ON FUNCTION signature_distance(signature, signature) IS 'implementation 
 
 CREATE FUNCTION signature_cosine_distance(signature, signature) RETURNS double precision
     AS 'MODULE_PATHNAME'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
+    SUPPORT neardup_support;
 COMMENT ON FUNCTION signature_cosine_distance(signature, signature) IS 'implementation of <=> operator';
 
 CREATE OPERATOR % (

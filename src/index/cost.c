@@ -4,7 +4,7 @@
  *		constraint answers.
  *
  * A condition looks up keys of the query, mostly on a page each, and reads
- * short lists:  of a set those that the threshold requires, of a vector all.
+ * short lists: for a set the keys that the threshold requires, for a vector all.
  * An ordered scan reads all lists; their length is assumed to be a share of
  * the rows.  If the places of a sketch have few values, all lists are long:
  * the column's statistics give the length.

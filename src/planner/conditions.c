@@ -219,7 +219,8 @@ near_measure_call(Node *node, NearCondition *condition)
 		condition->measure = MEASURE_CONTAINMENT;
 	else if (function == signature_dice)
 		condition->measure = MEASURE_DICE;
-	else if (function == signature_cosine)
+	else if (function == signature_cosine ||
+			 function == signature_cosine_distance)
 		condition->measure = MEASURE_COSINE;
 	else if (function == signature_shared_values ||
 			 function == signature_intersection_size)
@@ -242,7 +243,8 @@ measure_call(Node *node, NearCondition *condition, Comparator *comparator)
 	List	   *args;
 	PGFunction	function = near_function(node, &args);
 
-	comparator->distance = (function == signature_distance);
+	comparator->distance = (function == signature_distance ||
+							function == signature_cosine_distance);
 	comparator->scale = 1;
 	return near_measure_call(node, condition) &&
 		(function != signature_intersection_size ||

@@ -45,7 +45,7 @@ INSERT INTO conditions VALUES
     ('near_duplicate(A, B, 0.8)'), ('near_duplicate(A, B, 0.8) IS TRUE'), ('coalesce(near_duplicate(A, B, 0.8), false)'),
     ('A % B'), ('A %% signature_query(B, 0.8)'), ('near_duplicate_approx(A, B, 0.8, 0.95)'), ('contained_in(A, B, 0.9)'),
     ('similarity(A, B) >= 0.8'), ('0.8 < similarity(A, B)'), ('A <-> B <= 0.2'),
-    ('containment(A, B) >= 0.9'), ('dice(A, B) > 0.88'), ('cosine(A, B) >= 0.88'), ('shared_values(A, B) >= 21');
+    ('containment(A, B) >= 0.9'), ('dice(A, B) > 0.88'), ('cosine(A, B) >= 0.88'), ('shared_values(A, B) >= 21'), ('A <=> B < 0.12');
 
 -- T is a table, C the condition
 CREATE TABLE forms (n int GENERATED ALWAYS AS IDENTITY, form text, query text);

@@ -90,6 +90,7 @@ measure_distance(double similarity)
  */
 extern Datum signature_similarity(PG_FUNCTION_ARGS);
 extern Datum signature_distance(PG_FUNCTION_ARGS);
+extern Datum signature_cosine_distance(PG_FUNCTION_ARGS);
 extern Datum signature_containment(PG_FUNCTION_ARGS);
 extern Datum signature_dice(PG_FUNCTION_ARGS);
 extern Datum signature_cosine(PG_FUNCTION_ARGS);
