@@ -157,7 +157,7 @@ COMMENT ON FUNCTION _neardup_evaluation_begin(text, text, text, text, text) IS '
 -- Statements with texts of the caller run with the caller's search path.  It may have
 -- operators of other users, so all other names in these statements are qualified.
 CREATE FUNCTION _neardup_evaluate(documents text, truth text, methods text[], thresholds double precision[], condition text,
-                                  measures text[], best text, path text,
+                                  measures text[], best text, ties text, path text,
                                   OUT method text, OUT measure text, OUT threshold double precision,
                                   OUT signatures bigint, OUT bytes double precision,
                                   OUT true_pairs bigint, OUT found bigint, OUT correct bigint,
@@ -172,10 +172,10 @@ DECLARE
     run CONSTANT text := format('SELECT %s._neardup_run($1, $2)', neardup);
     sweep CONSTANT boolean := best IS NOT NULL;
     best_condition CONSTANT text := CASE best
-        WHEN 'left' THEN 'f.similarity OPERATOR(pg_catalog.>=) a.best'
-        WHEN 'right' THEN 'f.similarity OPERATOR(pg_catalog.>=) b.best'
-        WHEN 'either' THEN 'f.similarity OPERATOR(pg_catalog.>=) LEAST(a.best, b.best)'
-        WHEN 'reciprocal' THEN 'f.similarity OPERATOR(pg_catalog.>=) GREATEST(a.best, b.best)' END;
+        WHEN 'left' THEN 'f.rank OPERATOR(pg_catalog.>=) a.best'
+        WHEN 'right' THEN 'f.rank OPERATOR(pg_catalog.>=) b.best'
+        WHEN 'either' THEN 'f.rank OPERATOR(pg_catalog.>=) LEAST(a.best, b.best)'
+        WHEN 'reciprocal' THEN 'f.rank OPERATOR(pg_catalog.>=) GREATEST(a.best, b.best)' END;
     n CONSTANT int := cardinality(methods);
     what text;
     given int;
@@ -196,6 +196,12 @@ BEGIN
     ELSIF best <> '' AND best_condition IS NULL THEN
         RAISE EXCEPTION 'argument "best" cannot be "%"', best
             USING ERRCODE = 'invalid_parameter_value', HINT = 'It is left, right, either or reciprocal, or empty, which leaves all pairs.';
+    ELSIF ties <> '' AND best = '' THEN
+        RAISE EXCEPTION 'argument "ties" has no use without "best"'
+            USING ERRCODE = 'invalid_parameter_value', HINT = 'Say whose best matches count: best => ''left'', ''right'', ''either'' or ''reciprocal''.';
+    END IF;
+    IF ties <> '' THEN
+        EXECUTE run USING format('SELECT %s._neardup_check_expression(''ties'', %L)', neardup, ties), path;
     END IF;
     FOR what, given IN VALUES ('measures', cardinality(measures)), ('thresholds', CASE WHEN sweep THEN 1 ELSE cardinality(thresholds) END) LOOP
         IF given NOT IN (1, n) THEN
@@ -224,17 +230,18 @@ BEGIN
             value := format('CASE WHEN %s.near_duplicate(a.neardup_signature, b.neardup_signature, 1::pg_catalog.float8) THEN 1::pg_catalog.float8 ELSE %s END', neardup, value);
         END IF;
         -- with OFFSET 0 the join with the truth does not carry signatures
-        pairs := format(E'SELECT a.id AS id1, b.id AS id2, %s AS similarity FROM pg_temp.neardup_signatures a JOIN pg_temp.neardup_signatures b '
+        pairs := format(E'SELECT a.id AS id1, b.id AS id2, %s AS similarity%s FROM pg_temp.neardup_signatures a JOIN pg_temp.neardup_signatures b '
                         'ON %s.near_duplicate(a.neardup_signature, b.neardup_signature, %s::pg_catalog.float8, %L::pg_catalog.text) AND a.id %s b.id AND (%s\n) OFFSET 0',
-                        value, neardup, (SELECT min(t) FROM unnest(at) t), measure, less, condition);
+                        value, CASE WHEN ties <> '' THEN format(E', COALESCE((%s\n)::pg_catalog.float8, ''-Infinity'') AS tie', ties) END,
+                        neardup, (SELECT min(t) FROM unnest(at) t), measure, less, condition);
         IF NOT sweep THEN
             EXECUTE run INTO find_ms USING format('CREATE TEMP TABLE neardup_pairs AS %s', pairs), path;
             pairs := 'TABLE pg_temp.neardup_pairs';
         ELSIF best <> '' THEN
-            -- a document's best are all pairs that reach its greatest similarity
-            pairs := format('WITH f AS MATERIALIZED (%1$s), best AS (SELECT v.id, pg_catalog.max(f.similarity) AS best '
+            -- a document's best are all pairs that reach its greatest similarity and, among these, the greatest `ties`
+            pairs := format('WITH f AS MATERIALIZED (SELECT *, ARRAY[p.similarity%4$s] AS rank FROM (%1$s) p), best AS (SELECT v.id, pg_catalog.max(f.rank) AS best '
                             'FROM f, LATERAL (VALUES (f.id1), (f.id2)) v (id) GROUP BY v.id) '
-                            'SELECT f.* FROM f JOIN best a ON a.id %2$s f.id1 JOIN best b ON b.id %2$s f.id2 WHERE %3$s', pairs, equal, best_condition);
+                            'SELECT f.* FROM f JOIN best a ON a.id %2$s f.id1 JOIN best b ON b.id %2$s f.id2 WHERE %3$s', pairs, equal, best_condition, CASE WHEN ties <> '' THEN ', p.tie' END);
         END IF;
         EXECUTE run USING format('CREATE TEMP TABLE neardup_found AS SELECT f.similarity, t.id1 IS DISTINCT FROM NULL AS correct, pg_catalog.count(*) AS pairs '
                                  'FROM (%1$s) f LEFT JOIN pg_temp.neardup_truth t ON f.id1 %2$s t.id1 AND f.id2 %2$s t.id2 GROUP BY 1, 2', pairs, equal), path;
@@ -253,7 +260,7 @@ BEGIN
     DROP TABLE pg_temp.neardup_documents, pg_temp.neardup_given, pg_temp.neardup_truth;
 END
 $$;
-COMMENT ON FUNCTION _neardup_evaluate(text, text, text[], double precision[], text, text[], text, text) IS 'function of evaluate_methods() and evaluate_thresholds()';
+COMMENT ON FUNCTION _neardup_evaluate(text, text, text[], double precision[], text, text[], text, text, text) IS 'function of evaluate_methods() and evaluate_thresholds()';
 
 -- Unsafe in parallel, since it creates temporary tables.  The body is parsed here, and only
 -- passes the caller's search path.
@@ -272,14 +279,14 @@ CREATE FUNCTION evaluate_methods(documents text, truth text, methods text[],
 BEGIN ATOMIC
     SELECT e.method, e.threshold, e.signatures, e.bytes, e.found, e.correct, e.recall, e."precision", e.f,
            e.highest_false_match, e.separation, e.true_pairs, e.make_ms, e.find_ms
-    FROM _neardup_evaluate(documents, truth, methods, thresholds, condition, measures, NULL, pg_catalog.current_setting('search_path')) e;
+    FROM _neardup_evaluate(documents, truth, methods, thresholds, condition, measures, NULL, '', pg_catalog.current_setting('search_path')) e;
 END;
 COMMENT ON FUNCTION evaluate_methods(text, text, text[], double precision[], text, text[]) IS 'recall, precision, F and time of methods on documents whose near-duplicates are known';
 
 CREATE FUNCTION evaluate_thresholds(documents text, truth text, methods text[],
                                     thresholds double precision[] = '{0.05,0.1,0.15,0.2,0.25,0.3,0.35,0.4,0.45,0.5,0.55,0.6,0.65,0.7,0.75,0.8,0.85,0.9,0.95,1}',
                                     condition text = 'true', measures text[] = '{similarity}',
-                                    best text = '',
+                                    best text = '', ties text = '',
                                     OUT method text, OUT measure text, OUT threshold double precision,
                                     OUT true_pairs bigint, OUT found bigint, OUT correct bigint, OUT wrong bigint,
                                     OUT recall double precision, OUT "precision" double precision,
@@ -287,6 +294,6 @@ CREATE FUNCTION evaluate_thresholds(documents text, truth text, methods text[],
     LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE COST 100000 ROWS 20
 BEGIN ATOMIC
     SELECT e.method, e.measure, e.threshold, e.true_pairs, e.found, e.correct, e.found - e.correct, e.recall, e."precision", e.f, e.wrong_per_document
-    FROM _neardup_evaluate(documents, truth, methods, thresholds, condition, measures, best, pg_catalog.current_setting('search_path')) e;
+    FROM _neardup_evaluate(documents, truth, methods, thresholds, condition, measures, best, ties, pg_catalog.current_setting('search_path')) e;
 END;
-COMMENT ON FUNCTION evaluate_thresholds(text, text, text[], double precision[], text, text[], text) IS 'recall and precision of methods at many thresholds, with signatures made once';
+COMMENT ON FUNCTION evaluate_thresholds(text, text, text[], double precision[], text, text[], text, text) IS 'recall and precision of methods at many thresholds, with signatures made once';

@@ -93,21 +93,21 @@ SELECT * FROM evaluate_thresholds('texts', 'TABLE truth', '{shingles(body)}');
 
 -- Best matches of random sets, small enough for ties, against a search for a better
 -- match of each pair.  All matches of a document count, on either side; equal ones
--- are all best.
+-- are all best, or the ones for which an expression is greatest.
 CREATE TEMP TABLE sets (id int PRIMARY KEY, side int, sig signature);
-CREATE FUNCTION expected_best(condition text, thresholds float8[])
+CREATE FUNCTION expected_best(condition text, thresholds float8[], ties text)
 RETURNS TABLE (best text, threshold float8, found bigint, correct bigint) LANGUAGE plpgsql AS $$
 BEGIN
     RETURN QUERY EXECUTE format(
-        'WITH pair AS (SELECT a.id AS a, b.id AS b, similarity(a.sig, b.sig) AS s, (a.id + b.id) %% 3 = 0 AS correct
+        'WITH pair AS (SELECT a.id AS a, b.id AS b, similarity(a.sig, b.sig) AS s, %3$s AS u, (a.id + b.id) %% 3 = 0 AS correct
                        FROM sets a JOIN sets b ON a.id < b.id AND (%1$s) WHERE similarity(a.sig, b.sig) > 0),
-              judged AS (SELECT p.*, NOT EXISTS (SELECT FROM pair q WHERE p.a IN (q.a, q.b) AND q.s > p.s) AS best_a,
-                                NOT EXISTS (SELECT FROM pair q WHERE p.b IN (q.a, q.b) AND q.s > p.s) AS best_b FROM pair p)
+              judged AS (SELECT p.*, NOT EXISTS (SELECT FROM pair q WHERE p.a IN (q.a, q.b) AND (q.s, q.u) > (p.s, p.u)) AS best_a,
+                                NOT EXISTS (SELECT FROM pair q WHERE p.b IN (q.a, q.b) AND (q.s, q.u) > (p.s, p.u)) AS best_b FROM pair p)
          SELECT v, t, count(*) FILTER (WHERE s >= t), count(*) FILTER (WHERE s >= t AND correct)
          FROM unnest(%2$L::float8[]) t, unnest(''{left,right,either,reciprocal,""}''::text[]) v
          LEFT JOIN judged ON CASE v WHEN ''left'' THEN best_a WHEN ''right'' THEN best_b WHEN ''either'' THEN best_a OR best_b
                                     WHEN ''reciprocal'' THEN best_a AND best_b ELSE true END
-         GROUP BY v, t', condition, thresholds);
+         GROUP BY v, t', condition, thresholds, ties);
 END $$;
 DO $$
 DECLARE
@@ -126,10 +126,19 @@ BEGIN
             EXECUTE 'SELECT count(*) FROM (SELECT s.* FROM unnest(''{left,right,either,reciprocal,""}''::text[]) v,
                 LATERAL (SELECT v, threshold, found, correct FROM evaluate_thresholds(''TABLE sets'',
                     ''SELECT a.id AS id1, b.id AS id2 FROM sets a JOIN sets b ON (a.id + b.id) % 3 = 0'', ''{sig}'', $1, $2, best => v)) s
-                EXCEPT SELECT * FROM expected_best($2, $1)) x' INTO different USING thresholds, condition;
+                EXCEPT SELECT * FROM expected_best($2, $1, ''0'')) x' INTO different USING thresholds, condition;
             n := n + 5;
             IF different > 0 THEN
                 RAISE WARNING 'seed %, %: % rows differ', seed, condition, different;
+            END IF;
+            CONTINUE WHEN seed % 10 > 0;
+            EXECUTE 'SELECT count(*) FROM (SELECT s.* FROM unnest(''{left,right,either,reciprocal}''::text[]) v,
+                LATERAL (SELECT v, threshold, found, correct FROM evaluate_thresholds(''TABLE sets'',
+                    ''SELECT a.id AS id1, b.id AS id2 FROM sets a JOIN sets b ON (a.id + b.id) % 3 = 0'', ''{sig}'', $1, $2, best => v,
+                    ties => ''(a.id + b.id) % 4'')) s
+                EXCEPT SELECT * FROM expected_best($2, $1, ''(a.id + b.id) % 4'')) x' INTO different USING thresholds, condition;
+            IF different > 0 THEN
+                RAISE WARNING 'seed %, %, ties: % rows differ', seed, condition, different;
             END IF;
         END LOOP;
         ties := ties + (SELECT count(*) FROM (SELECT a.id FROM sets a JOIN sets b ON a.id <> b.id AND similarity(a.sig, b.sig) > 0
@@ -140,3 +149,5 @@ BEGIN
     RAISE NOTICE 'sweeps: %, with ties: %', n, ties > 1000;
 END $$;
 SELECT * FROM evaluate_thresholds('TABLE texts', 'TABLE truth', '{shingles(body)}', best => 'both');
+SELECT * FROM evaluate_thresholds('TABLE texts', 'TABLE truth', '{shingles(body)}', ties => 'a.id');
+SELECT * FROM evaluate_thresholds('TABLE texts', 'TABLE truth', '{shingles(body)}', best => 'left', ties => 'a.id); DROP TABLE x; SELECT (1');
