@@ -285,6 +285,7 @@ REGRESS = \
 	estimates \
 	evaluate \
 	evaluate_thresholds \
+	every_sketch \
 	exclude \
 	explain \
 	exported_keys \

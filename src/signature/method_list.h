@@ -4,7 +4,7 @@
  *
  * For each method: its name in capitals, its stored number, which never
  * changes, and the name of its MethodInfo without _method, see
- * methods/method.h.  Missing numbers are free.
+ * methods/method.h.  A new method gets one more than the highest number.
  */
 #ifndef NEARDUP_METHOD_LIST_H
 #define NEARDUP_METHOD_LIST_H
