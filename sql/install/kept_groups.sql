@@ -16,7 +16,7 @@ COMMENT ON FUNCTION near_duplicate_groups_note() IS 'trigger function that notes
 -- statements: the schema of this extension; the table of notes; type and equality of ids; the rows
 -- of the grouped table as d (id, sig, s1, s2, ...), where s1, s2, ... are the scope
 CREATE FUNCTION _near_duplicate_groups_parts(groups regclass, OUT relation regclass, OUT arguments text[], OUT schema text,
-                                             OUT notes text, OUT id text, OUT same text, OUT "rows" text, OUT scope text)
+                                             OUT notes text, OUT id text, OUT same text, OUT "rows" text, OUT scope text, OUT apart text)
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
@@ -34,6 +34,7 @@ BEGIN
                   FROM regexp_matches(encode(t.tgargs, 'hex'), '((?:..)*?)00', 'g') WITH ORDINALITY AS m(m, n)) a
     WHERE d.refclassid = 'pg_proc'::regclass AND d.refobjid = note AND d.classid = 'pg_trigger'::regclass
         AND t.tgparentid = 0 AND t.tgtype & 1 = 1 AND to_regclass(a.arguments[1]) = groups
+        AND to_regclass(nullif(a.arguments[10], '')) IS DISTINCT FROM t.tgrelid
         AND c.relowner = (SELECT relowner FROM pg_class WHERE oid = groups);
     IF groups IS NULL THEN
         RAISE EXCEPTION 'table of groups must not be null' USING ERRCODE = 'null_value_not_allowed';
@@ -70,6 +71,8 @@ BEGIN
         WHERE i.indrelid = relation AND c.relname = arguments[3]
             AND (SELECT opcintype FROM pg_opclass WHERE oid = k.class) = (schema || '.signature')::regtype;
     END IF;
+    apart := (SELECT format('SELECT %s FROM %s', string_agg(quote_ident(attname), ', ' ORDER BY attnum), attrelid::regclass)
+              FROM pg_attribute WHERE attrelid = to_regclass(nullif(arguments[10], '')) AND attnum IN (1, 2) GROUP BY attrelid);
     within := arguments[8];
     scope := (SELECT coalesce(string_agg(', d.s' || n, '' ORDER BY n), '') FROM generate_subscripts(within, 1) n);
     "rows" := format('(SELECT %I, %s%s FROM %s%s%s) AS d (id, sig%s)', arguments[2], coalesce(signature, quote_ident(arguments[3])),
@@ -182,12 +185,12 @@ BEGIN
         EXECUTE format('DELETE FROM %s WHERE state IN (''changed'', ''member'')', p.notes);
         EXECUTE format('DELETE FROM %s', groups);
         EXECUTE format('INSERT INTO %s SELECT g.id, g.representative, g.similarity '
-            'FROM %s.near_duplicate_groups(NULL::%s, %L, %L::pg_catalog.float8, %L, %L) g', groups,
-            p.schema, p.id, 'SELECT d.* FROM ' || p."rows", a[4], a[5], a[6]);
+            'FROM %s.near_duplicate_groups(NULL::%s, %L, %L::pg_catalog.float8, %L, %L, %L) g', groups,
+            p.schema, p.id, 'SELECT d.* FROM ' || p."rows", a[4], a[5], a[6], p.apart);
     ELSIF taken > 0 THEN
         EXECUTE format('
             WITH added AS MATERIALIZED (SELECT a.id, a.representative, a.similarity FROM %1$s.near_duplicate_groups_add(
-                NULL::%2$s, %3$L, %4$L, %5$L::pg_catalog.float8, %6$L, %7$L) a),
+                NULL::%2$s, %3$L, %4$L, %5$L::pg_catalog.float8, %6$L, %7$L, %12$L) a),
             done AS (DELETE FROM %11$s WHERE state IN (''changed'', ''member''))%8$s
             INSERT INTO %9$s AS g SELECT * FROM added ON CONFLICT (id) DO %10$s',
             p.schema, p.id,
@@ -203,7 +206,7 @@ BEGIN
             groups,
             CASE a[6] WHEN 'connected' THEN 'NOTHING'
                 ELSE 'UPDATE SET representative = excluded.representative, similarity = excluded.similarity' END,
-            p.notes);
+            p.notes, p.apart);
     END IF;
 END
 $$;
@@ -243,9 +246,9 @@ BEGIN
                    EXISTS (SELECT FROM %1$s r WHERE r.id %3$s g.representative AND r.representative %3$s r.id) AS named
             FROM %1$s g FULL JOIN %2$s o ON g.id %3$s o.id) AS both_groups
         WHERE (kept %3$s made AND named) IS NOT TRUE' END,
-        groups, format('%s.near_duplicate_groups(NULL::%s, %L, %L::pg_catalog.float8, %L, %L)', p.schema, p.id,
+        groups, format('%s.near_duplicate_groups(NULL::%s, %L, %L::pg_catalog.float8, %L, %L, %L)', p.schema, p.id,
             format('SELECT d.* FROM %1$s LEFT JOIN %2$s g ON g.id %3$s d.id ORDER BY NOT g.representative %3$s g.id, d.id',
-                   p."rows", groups, p.same), a[4], a[5], a[6]),
+                   p."rows", groups, p.same), a[4], a[5], a[6], p.apart),
         p.same, p."rows", p.schema, a[5]) INTO wrong;
     RETURN wrong;
 END
@@ -259,7 +262,7 @@ COMMENT ON FUNCTION near_duplicate_groups_check(regclass) IS 'number of rows of 
 
 -- What forbids to keep groups, and the way out
 CREATE FUNCTION _near_duplicate_groups_refuse(groups text, relation regclass, key name, signature name, threshold double precision,
-                                              measure text, rule text, within name[], refresh text, fill boolean) RETURNS void
+                                              measure text, rule text, within name[], refresh text, apart regclass, fill boolean) RETURNS void
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
@@ -315,6 +318,14 @@ BEGIN
          'It decides which rows are a group.', 'The rules are greedy and connected.'),
         (refresh NOT IN ('deferred', 'immediate'), 'invalid_parameter_value', format('refresh of groups is not known: "%s"', refresh),
          'It says when changed rows are grouped.', 'It is deferred or immediate.'),
+        (apart IS NOT NULL AND rule = 'connected', 'feature_not_supported', 'the rule connected does not keep rows apart',
+         'A third row that is near to both connects them.', 'Take the rule greedy.'),
+        (NOT EXISTS (SELECT FROM pg_class t JOIN pg_attribute x ON x.attrelid = t.oid AND x.attnum = 1 AND x.atttypid = a.atttypid
+                     JOIN pg_attribute y ON y.attrelid = t.oid AND y.attnum = 2 AND y.atttypid = a.atttypid
+                     WHERE t.oid = apart AND t.relkind = 'r' AND t.relowner = c.relowner AND t.relpersistence = c.relpersistence)
+         AND apart IS NOT NULL, 'wrong_object_type', format('"%s" is not a table of pairs of ids', apart),
+         'Its first two columns have the type of the key, and it has the same owner.',
+         format('CREATE TABLE not_same (a %1$s NOT NULL, b %1$s NOT NULL)', a.atttypid::regtype)),
         (current_setting('transaction_isolation') NOT LIKE 'read %', 'feature_not_supported',
          'groups cannot be created at isolation level ' || current_setting('transaction_isolation'),
          'Rows that were committed since the transaction began would be missed.', 'Use READ COMMITTED.'))
@@ -324,11 +335,11 @@ BEGIN
     END IF;
 END
 $$;
-COMMENT ON FUNCTION _near_duplicate_groups_refuse(text, regclass, name, name, double precision, text, text, name[], text, boolean)
+COMMENT ON FUNCTION _near_duplicate_groups_refuse(text, regclass, name, name, double precision, text, text, name[], text, regclass, boolean)
     IS 'function of near_duplicate_groups_create(): raises an error if groups cannot be kept';
 
 CREATE FUNCTION _near_duplicate_groups_create(groups text, relation regclass, key name, signature name, threshold double precision,
-                                              measure text, rule text, within name[], refresh text, fill boolean) RETURNS void
+                                              measure text, rule text, within name[], refresh text, apart regclass, fill boolean) RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
@@ -347,11 +358,12 @@ DECLARE
         JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = c.oid JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
         WHERE c.relname = signature AND i.indrelid = relation AND d.refobjid = relation
             AND NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = relation AND attname = signature)), '{}');
-    call CONSTANT text := format('EXECUTE FUNCTION %I.near_duplicate_groups_note(%L, %L, %L, %L, %L, %L, %L, %L, %L)', schema,
-                                 table_name, key, signature, threshold, measure, rule, refresh, within, reads);
+    call CONSTANT text := format('EXECUTE FUNCTION %I.near_duplicate_groups_note(%L, %L, %L, %L, %L, %L, %L, %L, %L, %L)', schema,
+                                 table_name, key, signature, threshold, measure, rule, refresh, within, reads, coalesce(apart::text, ''));
+    watched regclass;
 BEGIN
-    EXECUTE format('SELECT %I._near_duplicate_groups_refuse($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)', schema)
-        USING groups, relation, key, signature, threshold, measure, rule, within, refresh, fill;
+    EXECUTE format('SELECT %I._near_duplicate_groups_refuse($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)', schema)
+        USING groups, relation, key, signature, threshold, measure, rule, within, refresh, apart, fill;
     IF octet_length(groups_name) > 55 THEN
         RAISE EXCEPTION 'name of groups is too long: "%"', groups_name USING ERRCODE = 'name_too_long', DETAIL = 'It has more than 55 bytes.';
     END IF;
@@ -362,24 +374,27 @@ BEGIN
     EXECUTE format('ALTER TABLE %s REPLICA IDENTITY FULL', notes);
     EXECUTE format('COMMENT ON TABLE %s IS %L', table_name, 'groups of near-duplicates in ' || relation);
     EXECUTE format('COMMENT ON TABLE %s IS %L', notes, 'rows of ' || relation || ' that have changed since its groups were refreshed');
-    EXECUTE format('CREATE TRIGGER %I AFTER INSERT OR UPDATE OR DELETE ON %s FOR EACH ROW %s', groups_name, relation, call);
-    EXECUTE format('CREATE TRIGGER %I AFTER TRUNCATE%s ON %s FOR EACH STATEMENT %s', groups_name || '_changed',
-                   CASE refresh WHEN 'immediate' THEN ' OR INSERT OR UPDATE OR DELETE' END, relation, call);
+    FOREACH watched IN ARRAY array_remove(ARRAY[relation, apart], NULL) LOOP
+        EXECUTE format('CREATE TRIGGER %I AFTER INSERT OR UPDATE OR DELETE ON %s FOR EACH ROW %s', groups_name, watched, call);
+        EXECUTE format('CREATE TRIGGER %I AFTER TRUNCATE%s ON %s FOR EACH STATEMENT %s', groups_name || '_changed',
+                       CASE refresh WHEN 'immediate' THEN ' OR INSERT OR UPDATE OR DELETE' END, watched, call);
+    END LOOP;
     IF fill THEN
         EXECUTE format('SELECT %I._near_duplicate_groups_refresh($1, true)', schema) USING table_name::regclass;
     END IF;
     EXECUTE format('CREATE INDEX ON %s (representative)', table_name);
 END
 $$;
-COMMENT ON FUNCTION _near_duplicate_groups_create(text, regclass, name, name, double precision, text, text, name[], text, boolean)
+COMMENT ON FUNCTION _near_duplicate_groups_create(text, regclass, name, name, double precision, text, text, name[], text, regclass, boolean)
     IS 'function of near_duplicate_groups_create(), with the rights of the owner';
 
 CREATE FUNCTION near_duplicate_groups_create(groups text, relation regclass, key name, signature name, threshold double precision,
                                              measure text = 'jaccard', rule text = 'greedy', within name[] = '{}',
-                                             refresh text = 'deferred', fill boolean = true) RETURNS void
+                                             refresh text = 'deferred', apart regclass = NULL,
+                                             fill boolean = true) RETURNS void
     AS 'MODULE_PATHNAME', 'kept_groups_run'
     LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION near_duplicate_groups_create(text, regclass, name, name, double precision, text, text, name[], text, boolean)
+COMMENT ON FUNCTION near_duplicate_groups_create(text, regclass, name, name, double precision, text, text, name[], text, regclass, boolean)
     IS 'makes a table of groups of near-duplicates that is kept up to date with a table';
 
 CREATE FUNCTION _near_duplicate_groups_drop(groups regclass) RETURNS void

@@ -53,6 +53,8 @@ enum RowArguments
 	ARG_WITHIN,					/* array of columns */
 	ARG_READS,					/* columns that an index reads, if the
 								 * signature is named by one */
+	ARG_APART,					/* table of pairs of ids that are not the
+								 * same, or empty */
 	ROW_ARGUMENTS
 };
 
@@ -68,8 +70,8 @@ enum NoteColumns
 typedef struct Noting
 {
 	Oid			notes;			/* table of notes */
-	AttrNumber	key;
-	AttrNumber *columns;		/* whose changes are noted; first the key */
+	int			nkeys;			/* 2 in the table of pairs that are apart */
+	AttrNumber *columns;		/* whose changes are noted; first the keys */
 	int			ncolumns;
 } Noting;
 
@@ -130,12 +132,12 @@ argument_names(const Trigger *trigger, int argument, int *n)
 	return names;
 }
 
-/* Return the table that is named like a trigger's groups, with that ending. */
+/* Return the table that an argument names, with that ending. */
 static Oid
-find_table(const Trigger *trigger, const char *ending)
+find_named(const Trigger *trigger, int argument, const char *ending)
 {
 	const char *groups = trigger->tgargs[ARG_GROUPS];
-	RangeVar   *name = makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(groups)));
+	RangeVar   *name = makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(trigger->tgargs[argument])));
 	Oid			relid;
 
 	name->relname = psprintf("%s%s", name->relname, ending);
@@ -149,6 +151,13 @@ find_table(const Trigger *trigger, const char *ending)
 	return relid;
 }
 
+/* Return the table that is named like a trigger's groups, with that ending. */
+static Oid
+find_table(const Trigger *trigger, const char *ending)
+{
+	return find_named(trigger, ARG_GROUPS, ending);
+}
+
 /* Create what the trigger needs, in the current memory context. */
 static Noting *
 create_noting(Relation rel, const Trigger *trigger)
@@ -160,9 +169,17 @@ create_noting(Relation rel, const Trigger *trigger)
 	Datum	   *reads = argument_names(trigger, ARG_READS, &nreads);
 
 	noting->notes = find_table(trigger, "_changed");
-	noting->key = find_column(rel, trigger, trigger->tgargs[ARG_KEY]);
+	noting->nkeys = 1;
 	noting->columns = palloc((2 + nwithin + nreads) * sizeof(AttrNumber));
-	noting->columns[noting->ncolumns++] = noting->key;
+	if (strcmp(trigger->tgargs[ARG_APART], "") != 0 &&
+		find_named(trigger, ARG_APART, "") == RelationGetRelid(rel))
+	{
+		noting->nkeys = noting->ncolumns = 2;
+		noting->columns[0] = 1;
+		noting->columns[1] = 2;
+		return noting;
+	}
+	noting->columns[noting->ncolumns++] = find_column(rel, trigger, trigger->tgargs[ARG_KEY]);
 	if (nreads == 0)
 		noting->columns[noting->ncolumns++] = find_column(rel, trigger,
 														  trigger->tgargs[ARG_SIGNATURE]);
@@ -307,10 +324,13 @@ note_row(const Noting *noting, TriggerData *data)
 	if (updated && unchanged(noting, noting->ncolumns, data))
 		return;
 	notes = table_open(noting->notes, RowExclusiveLock);
-	check_notes(notes, data->tg_relation, noting->key);
-	add_note(notes, noting->key, data->tg_trigslot);
-	if (updated && !unchanged(noting, 1, data))
-		add_note(notes, noting->key, data->tg_newslot);
+	for (int i = 0; i < noting->nkeys; i++)
+	{
+		check_notes(notes, data->tg_relation, noting->columns[i]);
+		add_note(notes, noting->columns[i], data->tg_trigslot);
+		if (updated && !unchanged(noting, noting->nkeys, data))
+			add_note(notes, noting->columns[i], data->tg_newslot);
+	}
 	table_close(notes, NoLock);
 }
 

@@ -196,6 +196,35 @@ SELECT tgname, pg_get_triggerdef(oid) FROM pg_trigger WHERE tgrelid = 'texts'::r
 TRUNCATE texts;
 SELECT count(*) FROM live;
 
+-- Pairs that are not the same
+CREATE TABLE pages (id text COLLATE "C" PRIMARY KEY, sig signature);
+CREATE INDEX ON pages USING neardup (sig);
+INSERT INTO pages SELECT 'p' || i, signature_from(ARRAY(SELECT generate_series(i / 4 * 100, i / 4 * 100::bigint + 10 + i % 4))) FROM generate_series(0, 11) i;
+CREATE TABLE not_same (a text, b text, remark text);
+INSERT INTO not_same VALUES ('p0', 'p1');
+SELECT near_duplicate_groups_create('pages_groups', 'pages', 'id', 'sig', 0.7, apart => 'not_same');
+CREATE FUNCTION pages_groups() RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    CALL near_duplicate_groups_refresh('pages_groups');
+    RETURN (SELECT string_agg(id || ':' || representative, ' ' ORDER BY id) FROM pages_groups) || ', wrong: ' || near_duplicate_groups_check('pages_groups');
+END $$;
+SELECT pages_groups();
+INSERT INTO not_same VALUES ('p4', 'p7'), ('p8', 'none');
+SELECT pages_groups();
+UPDATE not_same SET b = 'p6' WHERE a = 'p4';
+SELECT pages_groups();
+DELETE FROM not_same WHERE a = 'p0';
+SELECT pages_groups();
+UPDATE not_same SET remark = 'nothing to do';
+SELECT count(*) FROM pages_groups_changed;
+TRUNCATE not_same;
+SELECT pages_groups();
+SELECT near_duplicate_groups_drop('pages_groups');
+SELECT count(*) FROM pg_trigger WHERE tgrelid IN ('pages'::regclass, 'not_same'::regclass);
+SELECT near_duplicate_groups_create('pages_groups', 'pages', 'id', 'sig', 0.7, apart => 'not_same', refresh => 'immediate');
+INSERT INTO not_same VALUES ('p0', 'p3');
+SELECT string_agg(id || ':' || representative, ' ' ORDER BY id) FROM pages_groups;
+
 -- Nobody needs rights on the groups to write; only the owner refreshes them
 CREATE ROLE neardup_writer;
 GRANT USAGE ON SCHEMA kept_groups TO neardup_writer;
@@ -231,6 +260,8 @@ SELECT near_duplicate_groups_create('g', 'plain', 'id', 'sig', 0.5);
 SELECT near_duplicate_groups_create('g', 'plain', 'id', 'sig', 0.8, within => '{n,m}');
 SELECT near_duplicate_groups_create('g', 'plain', 'id', 'sig', 0.8, rule => 'single');
 SELECT near_duplicate_groups_create('g', 'plain', 'id', 'sig', 0.8, refresh => 'daily');
+SELECT near_duplicate_groups_create('g', 'plain', 'id', 'sig', 0.8, apart => 'not_same');
+SELECT near_duplicate_groups_create('g', 'plain', 'id', 'sig', 0.8, apart => 'plain', rule => 'connected');
 SELECT near_duplicate_groups_create('g', 'plain', 'id', 'sig', 1.8);
 SELECT near_duplicate_groups_create('g', 'plain', 'id', 'sig', 0.8, 'nearness');
 SELECT near_duplicate_groups_create('g', 'plain', 'id', 'sig', NULL);
@@ -276,7 +307,7 @@ INSERT INTO plain VALUES (1);
 DROP TRIGGER before ON plain;
 ALTER TABLE plain OWNER TO neardup_writer;
 CREATE TRIGGER foreign_groups AFTER INSERT ON plain FOR EACH ROW
-  EXECUTE FUNCTION near_duplicate_groups_note('kept_groups.live', 'id', 'sig', '0.7', 'dice', 'greedy', 'immediate', '{}', '{}');
+  EXECUTE FUNCTION near_duplicate_groups_note('kept_groups.live', 'id', 'sig', '0.7', 'dice', 'greedy', 'immediate', '{}', '{}', '');
 INSERT INTO plain VALUES (1);
 
 SET client_min_messages = warning;
