@@ -3,6 +3,7 @@
 --
 
 CREATE SCHEMA backfill;
+\set SHOW_CONTEXT never
 SET search_path = backfill, public;
 SET client_min_messages = warning;
 CREATE TABLE docs (id int PRIMARY KEY, body text, sig signature) WITH (fillfactor = 80);

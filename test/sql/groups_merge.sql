@@ -3,6 +3,7 @@
 --
 
 CREATE SCHEMA groups_merge;
+\set SHOW_CONTEXT never
 SET search_path = groups_merge, public;
 CREATE FUNCTION f(family int, n int) RETURNS signature LANGUAGE sql IMMUTABLE
 RETURN signature_from(ARRAY(SELECT generate_series(family * 1000 + n, family * 1000::bigint + n + 30)));
