@@ -68,7 +68,8 @@ check_call(FunctionCallInfo fcinfo)
 	if (!CALLED_AS_TRIGGER(fcinfo))
 		usage_error("neardup_fill() can only be called as a trigger",
 					"Use it in CREATE TRIGGER.");
-	if (!TRIGGER_FIRED_BEFORE(data->tg_event) || !TRIGGER_FIRED_FOR_ROW(data->tg_event) ||
+	if (!TRIGGER_FIRED_BEFORE(data->tg_event) ||
+		!TRIGGER_FIRED_FOR_ROW(data->tg_event) ||
 		!(TRIGGER_FIRED_BY_INSERT(data->tg_event) ||
 		  TRIGGER_FIRED_BY_UPDATE(data->tg_event)))
 		usage_error("neardup_fill() must be fired BEFORE INSERT OR UPDATE, FOR EACH ROW",
@@ -206,7 +207,8 @@ prepare(Fill *fill, Form_pg_attribute target)
 	SPIPlanPtr	plan = SPI_prepare(fill->query, fill->nsources, fill->types);
 
 	if (plan == NULL || SPI_keepplan(plan) != 0)
-		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
+		elog(ERROR, "SPI_prepare failed: %s",
+			 SPI_result_code_string(SPI_result));
 	fill->plan = plan;
 	if (!SPI_is_cursor_plan(plan))
 		ereport(ERROR,
@@ -234,8 +236,10 @@ check_result(Form_pg_attribute target)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" is of type %s but its expression is of type %s",
 						NameStr(target->attname),
-						format_type_with_typemod(target->atttypid, target->atttypmod),
-						format_type_with_typemod(found->atttypid, found->atttypmod)),
+						format_type_with_typemod(target->atttypid,
+												 target->atttypmod),
+						format_type_with_typemod(found->atttypid,
+												 found->atttypmod)),
 				 errhint("Rewrite or cast the expression.")));
 }
 
@@ -264,7 +268,8 @@ compute(Fill *fill, Relation rel, HeapTuple row, bool *isnull)
 	if (SPI_execute_plan(fill->plan, values, nulls, true, 2) != SPI_OK_SELECT)
 		elog(ERROR, "SPI_execute_plan failed");
 	check_result(target);
-	result = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, isnull);
+	result = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1,
+						   isnull);
 	if (!*isnull)
 		result = SPI_datumTransfer(result, target->attbyval, target->attlen);
 	SPI_finish();
@@ -301,7 +306,8 @@ neardup_fill(PG_FUNCTION_ARGS)
 		return PointerGetDatum(row);
 	value = compute(fill, rel, row, &isnull);
 	column = fill->target;
-	return PointerGetDatum(heap_modify_tuple_by_cols(row, RelationGetDescr(rel), 1,
+	return PointerGetDatum(heap_modify_tuple_by_cols(row,
+													 RelationGetDescr(rel), 1,
 													 &column, &value,
 													 &isnull));
 }

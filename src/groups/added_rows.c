@@ -2,16 +2,18 @@
  * added_rows.c
  *		near_duplicate_groups_add(): adds new rows to the groups of old rows.
  *
- * The user's query finds the old rows that are near to new sets.  Old and new rows are grouped
- * together, the old rows first, with the groups that they have.
+ * The user's query finds the old rows that are near to new sets.  Old and new
+ * rows are grouped together, the old rows first, with the groups that they
+ * have.
  *
- * Greedy: old representatives stay.  Another old row moves to a new representative that is
- * nearer than its own.
+ * Greedy: old representatives stay.  Another old row moves to a new
+ * representative that is nearer than its own.
  *
- * Connected: old rows with one representative are united before the groups are decided.
+ * Connected: old rows with one representative are united before the groups are
+ * decided.
  *
- * An old row stands for the id of its representative, as the query may not find the
- * representative itself.
+ * An old row stands for the id of its representative, as the query may not
+ * find the representative itself.
  */
 #include "postgres.h"
 
@@ -47,16 +49,16 @@ enum OldColumns
 };
 
 /*
- * Old rows in the order of representatives, each once.  The user's query stands in the
- * place of (SELECT).
+ * Old rows in the order of representatives, each once.  The user's query
+ * stands in the place of (SELECT).
  */
 #define NEAR_ROWS \
 	"SELECT DISTINCT ON (3, 1) old.* FROM " VALUES_TABLE ", LATERAL (SELECT) AS old ORDER BY 3, 1"
 
 /*
- * An equal row is enough for a new set, as it is in the group where that belongs: an index
- * finds it at a fraction of the cost.  Scopes with the same bytes are equal; for others there
- * are the near rows.
+ * An equal row is enough for a new set, as it is in the group where that
+ * belongs: an index finds it at a fraction of the cost.  Scopes with the same
+ * bytes are equal; for others there are the near rows.
  */
 #define EQUAL_ROW_OR_NEAR_ROWS \
 	"SELECT DISTINCT ON (3, 1) old.* FROM " VALUES_TABLE ", LATERAL (" \
@@ -97,7 +99,9 @@ store_new(void *context, TupleTableSlot *slot)
 	row_sets_read(rows, slot);
 	tuplestore_putvalues(added->store, rows->desc, rows->values, rows->nulls);
 	added->sets = added->sets &&
-		(rows->nulls[1] || signature_kind(DatumGetSignature(rows->values[1]), rows->measure) == KIND_SETS);
+		(rows->nulls[1] ||
+		 signature_kind(DatumGetSignature(rows->values[1]),
+						rows->measure) == KIND_SETS);
 }
 
 /* Store the rows of a query. */
@@ -109,7 +113,8 @@ read_new(AddedRows *added, const char *text)
 
 	user_query_begin(&query, text, NULL, NULL);
 	row_sets_columns(rows, query.result);
-	added->store = tuplestore_begin_heap(true, false, Max(rows->memory / 16 / 1024, 64));
+	added->store = tuplestore_begin_heap(true, false,
+										 Max(rows->memory / 16 / 1024, 64));
 	added->sets = true;
 	user_query_run(&query, store_new, added);
 }
@@ -122,7 +127,8 @@ add_new(void *context, TupleTableSlot *slot)
 
 	CHECK_FOR_INTERRUPTS();
 	slot_getallattrs(slot);
-	row_sets_add(&added->rows, slot->tts_values[0], slot->tts_values, slot->tts_isnull);
+	row_sets_add(&added->rows, slot->tts_values[0], slot->tts_values,
+				 slot->tts_isnull);
 }
 
 /* Old rows */
@@ -130,7 +136,8 @@ add_new(void *context, TupleTableSlot *slot)
 static bool
 ids_equal(AddedRows *added, Datum a, Datum b)
 {
-	return DatumGetBool(FunctionCall2Coll(&added->id_type->eq_opr_finfo, added->collation, a, b));
+	return DatumGetBool(FunctionCall2Coll(&added->id_type->eq_opr_finfo,
+										  added->collation, a, b));
 }
 
 /* Prepare to read the columns of old rows. */
@@ -145,7 +152,8 @@ begin_old(AddedRows *added)
 	Oid			id = rows->ids.type;
 	Oid			types[] = {id, rows->signature_type, id, FLOAT8OID};
 
-	added->ncolumns = added->rule == RULE_GREEDY ? OLD_COLUMNS : OLD_COLUMNS - 1;
+	added->ncolumns = added->rule == RULE_GREEDY ? OLD_COLUMNS :
+		OLD_COLUMNS - 1;
 	added->first = Max(desc->natts - rows->nscope, added->ncolumns);
 	/* an old row may have a scope that the new rows do not have */
 	if (desc->natts > OLD_COLUMNS + rows->nscope)
@@ -155,11 +163,14 @@ begin_old(AddedRows *added)
 						desc->natts, OLD_COLUMNS + rows->nscope),
 				 errhint("%s", OLD_HINT)));
 	for (int i = 0; i < added->ncolumns; i++)
-		added->columns[i] = typed_column(desc, i + 1, types[i], types[i] == id, what[i],
+		added->columns[i] = typed_column(desc, i + 1, types[i], types[i] == id,
+										 what[i],
 										 OLD_HINT);
 	added->scope = palloc(rows->nscope * sizeof(TypedColumn));
 	for (int i = 0; i < rows->nscope; i++)
-		added->scope[i] = typed_column(desc, added->first + i + 1, TupleDescAttr(rows->scopes.columns, i)->atttypid, true,
+		added->scope[i] = typed_column(desc, added->first + i + 1,
+									   TupleDescAttr(rows->scopes.columns,
+													 i)->atttypid, true,
 									   "a column of the scope", OLD_HINT);
 	added->id_type = lookup_type_cache(id, TYPECACHE_EQ_OPR_FINFO);
 	added->collation = TupleDescAttr(desc, OLD_REPRESENTATIVE)->attcollation;
@@ -168,12 +179,17 @@ begin_old(AddedRows *added)
 	row_ids_begin(&added->olds, id, rows->memory / 16);
 }
 
-/* Return an old row's similarity.  Raise an error if it is out of range, as an id would be. */
+/*
+ * Return an old row's similarity.  Raise an error if it is out of range, as an
+ * id would be.
+ */
 static double
 old_similarity(AddedRows *added, TupleTableSlot *slot)
 {
 	bool		isnull;
-	double		similarity = DatumGetFloat8(typed_value(&added->columns[OLD_SIMILARITY], slot, &isnull));
+	double		similarity =
+	DatumGetFloat8(typed_value(&added->columns[OLD_SIMILARITY], slot,
+							   &isnull));
 
 	if (isnull)
 		return -1;
@@ -181,15 +197,16 @@ old_similarity(AddedRows *added, TupleTableSlot *slot)
 	if (isnan(similarity) || similarity < 0 || similarity > 1.000001)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("similarity of an old row is out of range: %g", similarity),
+				 errmsg("similarity of an old row is out of range: %g",
+						similarity),
 				 errdetail("It is a number from 0 to 1."),
 				 errhint("%s", OLD_HINT)));
 	return similarity;
 }
 
 /*
- * SlotCallback: add an old row that is near to a new set.  Rows come in the order of
- * representatives.
+ * SlotCallback: add an old row that is near to a new set.  Rows come in the
+ * order of representatives.
  */
 static void
 add_old(void *context, TupleTableSlot *slot)
@@ -202,10 +219,12 @@ add_old(void *context, TupleTableSlot *slot)
 	SetNumber	set;
 
 	CHECK_FOR_INTERRUPTS();
-	rows->values[1] = typed_value(&added->columns[OLD_SIGNATURE], slot, &rows->nulls[1]);
+	rows->values[1] = typed_value(&added->columns[OLD_SIGNATURE], slot,
+								  &rows->nulls[1]);
 	if (isnull || rows->nulls[1])
 		return;
-	rows->values[0] = typed_value(&added->columns[OLD_REPRESENTATIVE], slot, &rows->nulls[0]);
+	rows->values[0] = typed_value(&added->columns[OLD_REPRESENTATIVE], slot,
+								  &rows->nulls[0]);
 	if (rows->nulls[0])
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
@@ -213,14 +232,16 @@ add_old(void *context, TupleTableSlot *slot)
 				 errdetail("A row that has none is a new one; WHERE representative IS NOT NULL leaves it out."),
 				 errhint("%s", OLD_HINT)));
 	for (int i = 0; i < rows->nscope; i++)
-		rows->values[2 + i] = typed_value(&added->scope[i], slot, &rows->nulls[2 + i]);
+		rows->values[2 + i] = typed_value(&added->scope[i], slot,
+										  &rows->nulls[2 + i]);
 	row_ids_put(&added->olds, id, false);
 	set = row_sets_add(rows, id, rows->values, rows->nulls);
 	if (added->rule == RULE_GREEDY)
 		row_sets_give(rows, set, ids_equal(added, id, rows->values[0]),
 					  old_similarity(added, slot));
 	else if (row > 0 &&
-			 ids_equal(added, row_ids_get(&rows->ids, row - 1), rows->values[0]))
+			 ids_equal(added, row_ids_get(&rows->ids, row - 1),
+					   rows->values[0]))
 		row_sets_unite(rows, added->last, set);
 	added->last = set;
 }
@@ -239,13 +260,18 @@ scans_index(PlanState *state, void *context)
 		planstate_tree_walker(state, scans_index, context);
 }
 
-/* True if the signature and scope of old rows have the types of those of the new ones. */
+/*
+ * True if the signature and scope of old rows have the types of those of the
+ * new ones.
+ */
 static bool
 has_equal_types(const AddedRows *added)
 {
 	TupleDesc	desc = added->query.result;
 	const RowSets *rows = &added->rows;
-	bool		equal = TupleDescAttr(desc, OLD_SIGNATURE)->atttypid == rows->signature_type;
+	bool		equal = TupleDescAttr(desc,
+									  OLD_SIGNATURE)->atttypid ==
+	rows->signature_type;
 
 	for (int i = 0; i < rows->nscope; i++)
 		equal &= TupleDescAttr(desc, added->first + i)->atttypid ==
@@ -254,8 +280,8 @@ has_equal_types(const AddedRows *added)
 }
 
 /*
- * Find old rows, equal ones first, if the plan can scan an index for these.  Return false if
- * it cannot.
+ * Find old rows, equal ones first, if the plan can scan an index for these.
+ * Return false if it cannot.
  */
 static bool
 find_by_index(AddedRows *added, Oid schema)
@@ -276,13 +302,15 @@ find_by_index(AddedRows *added, Oid schema)
 		appendStringInfo(&columns, ", c%d", i);
 	for (int i = 0; i < rows->nscope; i++)
 	{
-		appendStringInfo(&old_scope, "%sc%d", i == 0 ? "" : ", ", added->first + i);
+		appendStringInfo(&old_scope, "%sc%d", i == 0 ? "" :
+						 ", ", added->first + i);
 		appendStringInfo(&new_scope, "%s$%d", i == 0 ? "" : ", ", i + 2);
 	}
 	return user_query_run_inside(&added->query,
 								 psprintf(EQUAL_ROW_OR_NEAR_ROWS,
 										  quote_identifier(get_namespace_name(schema)),
-										  columns.data, old_scope.data, new_scope.data),
+										  columns.data, old_scope.data,
+										  new_scope.data),
 								 scans_index, add_old, added);
 }
 
@@ -303,8 +331,9 @@ put_row(AddedRows *added, ReturnSetInfo *rsinfo, Datum id, GroupMember member)
 }
 
 /*
- * Greedy: put an old row if it has a new representative.  Connected: put its representative, if
- * the row is the first one with it, and the group has another one now.
+ * Greedy: put an old row if it has a new representative.  Connected: put its
+ * representative, if the row is the first one with it, and the group has
+ * another one now.
  */
 static void
 put_old(AddedRows *added, ReturnSetInfo *rsinfo, uint32 row)
@@ -317,8 +346,11 @@ put_old(AddedRows *added, ReturnSetInfo *rsinfo, uint32 row)
 		if (member.representative >= added->olds.n)
 			put_row(added, rsinfo, row_ids_get(&added->olds, row), member);
 	}
-	else if ((row == 0 || !ids_equal(added, row_ids_get(ids, row - 1), row_ids_get(ids, row))) &&
-			 !ids_equal(added, row_ids_get(ids, member.representative), row_ids_get(ids, row)))
+	else if ((row == 0 ||
+			  !ids_equal(added, row_ids_get(ids, row - 1),
+						 row_ids_get(ids, row))) &&
+			 !ids_equal(added, row_ids_get(ids, member.representative),
+						row_ids_get(ids, row)))
 		put_row(added, rsinfo, row_ids_get(ids, row), member);
 }
 
@@ -326,7 +358,8 @@ put_old(AddedRows *added, ReturnSetInfo *rsinfo, uint32 row)
 static void
 put_rows(AddedRows *added, ReturnSetInfo *rsinfo)
 {
-	MemoryContext per_row = AllocSetContextCreate(CurrentMemoryContext, "row of groups",
+	MemoryContext per_row = AllocSetContextCreate(CurrentMemoryContext,
+												  "row of groups",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(per_row);
 	RowIds	   *ids = &added->rows.ids;
@@ -339,7 +372,8 @@ put_rows(AddedRows *added, ReturnSetInfo *rsinfo)
 		if (row < added->olds.n)
 			put_old(added, rsinfo, row);
 		else
-			put_row(added, rsinfo, row_ids_get(ids, row), row_sets_member(&added->rows, row));
+			put_row(added, rsinfo, row_ids_get(ids, row),
+					row_sets_member(&added->rows, row));
 		MemoryContextReset(per_row);
 	}
 	MemoryContextSwitchTo(old);
@@ -347,8 +381,8 @@ put_rows(AddedRows *added, ReturnSetInfo *rsinfo)
 }
 
 /*
- * near_duplicate_groups_add([id_type anyelement,] new_rows, old_rows, threshold, measure, rule,
- * apart)
+ * near_duplicate_groups_add([id_type anyelement,] new_rows, old_rows,
+ * threshold, measure, rule, apart)
  */
 Datum
 near_duplicate_groups_add(PG_FUNCTION_ARGS)
@@ -364,7 +398,8 @@ near_duplicate_groups_add(PG_FUNCTION_ARGS)
 	row_sets_begin(&added.rows, fcinfo, arguments.first + 3, &arguments);
 	row_sets_set_threshold(&added.rows, PG_GETARG_FLOAT8(arguments.first + 2));
 	read_new(&added, text_to_cstring(PG_GETARG_TEXT_PP(arguments.first)));
-	user_query_begin(&added.query, text_to_cstring(PG_GETARG_TEXT_PP(arguments.first + 1)),
+	user_query_begin(&added.query,
+					 text_to_cstring(PG_GETARG_TEXT_PP(arguments.first + 1)),
 					 added.rows.desc, OLD_HINT);
 	begin_old(&added);
 	values = user_query_values(&added.query, added.store);
@@ -381,7 +416,8 @@ near_duplicate_groups_add(PG_FUNCTION_ARGS)
 		user_query_run_inside(&added.query, NEAR_ROWS, NULL, add_old, &added);
 	tuplestore_end(values);
 	user_query_rows(&added.query, added.store, added.rows.desc);
-	user_query_run_inside(&added.query, "TABLE " VALUES_TABLE, NULL, add_new, &added);
+	user_query_run_inside(&added.query, "TABLE " VALUES_TABLE, NULL, add_new,
+						  &added);
 	tuplestore_end(added.store);
 	row_sets_decide(&added.rows, arguments.rule);
 	put_rows(&added, (ReturnSetInfo *) fcinfo->resultinfo);

@@ -1,10 +1,11 @@
 /*
  * apart_rows.c
- *		Rows that must not belong to each other: "not the same", remembered by a user's query.
+ *		Rows that must not belong to each other: "not the same", remembered by
+ *		a user's query.
  *
- * Ids that are in pairs are numbered, and each number has a list of the numbers it is apart
- * from.  A row whose id is in a pair has a set of its own, named by the number: equal texts may be
- * apart, too.
+ * Ids that are in pairs are numbered, and each number has a list of the
+ * numbers it is apart from.  A row whose id is in a pair has a set of its own,
+ * named by the number: equal texts may be apart, too.
  */
 #include "postgres.h"
 
@@ -67,7 +68,8 @@ add_pair(void *context, TupleTableSlot *slot)
 }
 
 void
-apart_rows_begin(ApartRows *apart, const char *text, Oid type, Oid collation, size_t memory)
+apart_rows_begin(ApartRows *apart, const char *text, Oid type, Oid collation,
+				 size_t memory)
 {
 	TupleDesc	id = CreateTemplateTupleDesc(1);
 	UserQuery	query;
@@ -80,7 +82,8 @@ apart_rows_begin(ApartRows *apart, const char *text, Oid type, Oid collation, si
 						query.result->natts),
 				 errhint(QUERY_HINT)));
 	for (int i = 0; i < 2; i++)
-		apart->columns[i] = typed_column(query.result, i + 1, type, true, "an id", QUERY_HINT);
+		apart->columns[i] = typed_column(query.result, i + 1, type, true,
+										 "an id", QUERY_HINT);
 	if (!type_is_hashable(type))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),
@@ -93,7 +96,8 @@ apart_rows_begin(ApartRows *apart, const char *text, Oid type, Oid collation, si
 	record_numbers_begin(&apart->ids, id, memory / 2);
 	disk_array_begin(&apart->lists, sizeof(uint32), memory / 4);
 	disk_array_begin(&apart->others, sizeof(OtherId), memory / 4);
-	user_query_run_inside(&query, "SELECT * FROM (SELECT) AS pairs", NULL, add_pair, apart);
+	user_query_run_inside(&query, "SELECT * FROM (SELECT) AS pairs", NULL,
+						  add_pair, apart);
 }
 
 void
@@ -123,7 +127,8 @@ apart_rows_pair(void *context, uint32 name, uint32 other)
 	next = *(uint32 *) disk_array_at(&apart->lists, name - 1, false);
 	while (next != 0)
 	{
-		OtherId		element = *(OtherId *) disk_array_at(&apart->others, next - 1, false);
+		OtherId		element = *(OtherId *) disk_array_at(&apart->others,
+														 next - 1, false);
 
 		CHECK_FOR_INTERRUPTS();
 		if (element.number == other - 1)

@@ -1,6 +1,7 @@
 /*
  * apart_rows.h
- *		Rows that must not belong to each other: "not the same", remembered by a user's query.
+ *		Rows that must not belong to each other: "not the same", remembered by
+ *		a user's query.
  */
 #ifndef NEARDUP_APART_ROWS_H
 #define NEARDUP_APART_ROWS_H
@@ -18,10 +19,11 @@ typedef struct ApartRows
 } ApartRows;
 
 /*
- * Run a query of pairs of ids of that type and collation, in the current memory context.  Pairs of
- * which an id is null say nothing.
+ * Run a query of pairs of ids of that type and collation, in the current
+ * memory context.  Pairs of which an id is null say nothing.
  */
-extern void apart_rows_begin(ApartRows *apart, const char *query, Oid type, Oid collation,
+extern void apart_rows_begin(ApartRows *apart, const char *query, Oid type,
+							 Oid collation,
 							 size_t memory);
 extern void apart_rows_end(ApartRows *apart);
 

@@ -1,7 +1,7 @@
 /*
  * disk_array.c
- *		Arrays that move to a temporary file when they exceed their memory: of elements of
- *		one size, of links, and of ids of any type.
+ *		Arrays that move to a temporary file when they exceed their memory: of
+ *		elements of one size, of links, and of ids of any type.
  */
 #include "postgres.h"
 
@@ -60,7 +60,10 @@ seek(DiskArray *array, uint64 page)
 						(unsigned long long) page)));
 }
 
-/* Read a page into a frame, after writing the frame's page; the page at the end is new. */
+/*
+ * Read a page into a frame, after writing the frame's page; the page at the
+ * end is new.
+ */
 static void
 read_frame(DiskArray *array, PageFrame *frame, uint64 page)
 {
@@ -115,8 +118,10 @@ copy_elements(DiskArray *array, uint64 i, char *elements, size_t n, bool write)
 	{
 		char	   *place = disk_array_at(array, i, write);
 
-		piece = array->elements != NULL ? end - i : Min(end - i, per_page - i % per_page);
-		memcpy(write ? place : elements, write ? elements : place, piece * array->width);
+		piece = array->elements != NULL ? end - i :
+			Min(end - i, per_page - i % per_page);
+		memcpy(write ? place : elements, write ? elements :
+			   place, piece * array->width);
 		elements += piece * array->width;
 	}
 }
@@ -149,7 +154,8 @@ disk_array_append(DiskArray *array, const void *elements, size_t n)
 		Max(array->room * 2, first + n) * array->width > array->memory)
 		leave_memory(array);
 	if (array->elements != NULL)
-		array->elements = growing_reserve(array->elements, &array->room, first + n, array->width);
+		array->elements = growing_reserve(array->elements, &array->room,
+										  first + n, array->width);
 	array->n += n;
 	copy_elements(array, first, unconstify(void *, elements), n, true);
 }
@@ -197,7 +203,8 @@ row_ids_begin(RowIds *ids, Oid type, size_t memory)
 	ids->type = type;
 	get_typlenbyval(type, &ids->len, &ids->byval);
 	ids->n = 0;
-	disk_array_begin(&ids->places, sizeof(uint64), ids->byval ? memory : memory / 4);
+	disk_array_begin(&ids->places, sizeof(uint64), ids->byval ? memory :
+					 memory / 4);
 	disk_array_begin(&ids->bytes, 1, memory / 4 * 3);
 }
 
@@ -228,7 +235,8 @@ row_ids_put(RowIds *ids, Datum id, bool isnull)
 		if (ids->len == -1)
 			id = PointerGetDatum(PG_DETOAST_DATUM_PACKED(id));
 		place = ids->bytes.n;
-		disk_array_append(&ids->bytes, DatumGetPointer(id), datumGetSize(id, false, ids->len));
+		disk_array_append(&ids->bytes, DatumGetPointer(id),
+						  datumGetSize(id, false, ids->len));
 	}
 	disk_array_append(&ids->places, &place, 1);
 	ids->n++;
@@ -243,7 +251,8 @@ row_ids_get(RowIds *ids, uint32 row)
 
 	if (ids->byval)
 		return (Datum) place;
-	len = (row + 1 < ids->n ? *(uint64 *) disk_array_at(&ids->places, row + 1, false) :
+	len = (row + 1 < ids->n ?
+		   *(uint64 *) disk_array_at(&ids->places, row + 1, false) :
 		   ids->bytes.n) - place;
 	id = palloc_extended(len, MCXT_ALLOC_HUGE);
 	copy_elements(&ids->bytes, place, id, len, false);

@@ -22,35 +22,39 @@ typedef struct DiskArray
 } DiskArray;
 
 /*
- * Begin an empty array in the current memory context.  disk_array_free() or the
- * context's end frees it.
+ * Begin an empty array in the current memory context.  disk_array_free() or
+ * the context's end frees it.
  */
 extern void disk_array_begin(DiskArray *array, size_t width, size_t memory);
 extern void disk_array_free(DiskArray *array);
 
 /* Append n elements. */
-extern void disk_array_append(DiskArray *array, const void *elements, size_t n);
+extern void disk_array_append(DiskArray *array, const void *elements,
+							  size_t n);
 
 /* Return element i of an array in a file. */
 extern void *disk_array_frame(DiskArray *array, uint64 i, bool change);
 
-/* Return element i, to be changed or not; valid until the array is used again. */
+/*
+ * Return element i, to be changed or not; valid until the array is used again.
+ */
 static inline void *
 disk_array_at(DiskArray *array, uint64 i, bool change)
 {
 	Assert(i < array->n);
-	return likely(array->elements != NULL) ? array->elements + i * array->width :
+	return likely(array->elements != NULL) ?
+		array->elements + i * array->width :
 		disk_array_frame(array, i, change);
 }
 
 /*
- * Links: elements that begin with the uint32 number of an element of the same array.  They
- * make trees, whose roots link to themselves.  The root of a tree that links_unite() makes is
- * its first element.
+ * Links: elements that begin with the uint32 number of an element of the same
+ * array.  They make trees, whose roots link to themselves.  The root of a tree
+ * that links_unite() makes is its first element.
  *
- * links_root() returns the root of an element's tree.  It shortens links on the way (R. E.
- * Tarjan, J. van Leeuwen, "Worst-case analysis of set union algorithms", JACM 1984: path
- * halving, linking by index).
+ * links_root() returns the root of an element's tree.  It shortens links on
+ * the way (R. E.  Tarjan, J. van Leeuwen, "Worst-case analysis of set union
+ * algorithms", JACM 1984: path halving, linking by index).
  */
 extern uint32 links_root(DiskArray *links, uint32 i);
 extern void links_unite(DiskArray *links, uint32 a, uint32 b);

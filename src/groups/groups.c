@@ -1,17 +1,19 @@
 /*
  * groups.c
- *		Groups of the rows of a query, and the rows of results: near_duplicate_groups().
+ *		Groups of the rows of a query, and the rows of results:
+ *		near_duplicate_groups().
  *
- * Rows are numbered in the order of the query, which is total.  Rows with equal sets are in one
- * group, so no pairs of rows are made.
+ * Rows are numbered in the order of the query, which is total.  Rows with
+ * equal sets are in one group, so no pairs of rows are made.
  *
- * Further columns of the query are a scope: rows are compared if they are equal in these.
- * Scopes are numbered, and features are hashed together with the number and a secret.  Sets of a
- * different spec than the first one are kept apart in the same way; sketches and vectors of each
- * spec have groups of their own.
+ * Further columns of the query are a scope: rows are compared if they are
+ * equal in these.  Scopes are numbered, and features are hashed together with
+ * the number and a secret.  Sets of a different spec than the first one are
+ * kept apart in the same way; sketches and vectors of each spec have groups of
+ * their own.
  *
- * Results are made in two passes over the rows: the first one counts the members of groups and
- * numbers these, the second one puts the rows.
+ * Results are made in two passes over the rows: the first one counts the
+ * members of groups and numbers these, the second one puts the rows.
  */
 #include "postgres.h"
 
@@ -39,8 +41,8 @@
 PG_FUNCTION_INFO_V1(near_duplicate_groups);
 
 /*
- * Parts of the memory, in sixteenths.  Numbers of sets, scopes, and ids of old rows have one
- * each.
+ * Parts of the memory, in sixteenths.  Numbers of sets, scopes, and ids of old
+ * rows have one each.
  */
 #define SETS_SHARE	11
 #define IDS_SHARE	2
@@ -89,7 +91,8 @@ static uint64
 hash_scope(RowSets *rows, const Datum *values, const bool *nulls)
 {
 	return rows->nscope == 0 ? 0 :
-		mix64(rows->secret + record_number(&rows->scopes, values, nulls, true));
+		mix64(rows->secret +
+			  record_number(&rows->scopes, values, nulls, true));
 }
 
 /* Rows */
@@ -130,7 +133,8 @@ row_sets_read(RowSets *rows, TupleTableSlot *slot)
 	rows->values[0] = typed_value(&rows->id, slot, &rows->nulls[0]);
 	rows->values[1] = typed_value(&rows->signature, slot, &rows->nulls[1]);
 	slot_getallattrs(slot);
-	memcpy(rows->values + 2, slot->tts_values + 2, rows->nscope * sizeof(Datum));
+	memcpy(rows->values + 2, slot->tts_values + 2,
+		   rows->nscope * sizeof(Datum));
 	memcpy(rows->nulls + 2, slot->tts_isnull + 2, rows->nscope * sizeof(bool));
 }
 
@@ -149,7 +153,10 @@ begin_sets(RowSets *rows, SignatureKind kind)
 	return groups;
 }
 
-/* Return the number of the SpecGroups for signatures of a spec; create them if needed. */
+/*
+ * Return the number of the SpecGroups for signatures of a spec; create them if
+ * needed.
+ */
 static int
 groups_of_spec(RowSets *rows, const SignatureSpec *spec, SignatureKind kind)
 {
@@ -158,7 +165,8 @@ groups_of_spec(RowSets *rows, const SignatureSpec *spec, SignatureKind kind)
 
 	/* sets of all specs share one SetGroups, and their features are salted */
 	while (i < rows->ngroups && (rows->groups[i].kind != kind ||
-								 (kind != KIND_SETS && !spec_equal(&rows->groups[i].spec, spec))))
+								 (kind != KIND_SETS &&
+								  !spec_equal(&rows->groups[i].spec, spec))))
 		i++;
 	if (i == rows->ngroups)
 	{
@@ -181,7 +189,10 @@ groups_of_spec(RowSets *rows, const SignatureSpec *spec, SignatureKind kind)
 	return i;
 }
 
-/* Find the groups of a signature's spec; warn if the spec differs from the first one. */
+/*
+ * Find the groups of a signature's spec; warn if the spec differs from the
+ * first one.
+ */
 static void
 note_spec(RowSets *rows, const Signature *sig)
 {
@@ -197,11 +208,16 @@ note_spec(RowSets *rows, const Signature *sig)
 		spec_warn_different(&rows->groups[0].spec, &sig->spec);
 }
 
-/* Add the set of the last row, of this id, signature and scope; return its number. */
+/*
+ * Add the set of the last row, of this id, signature and scope; return its
+ * number.
+ */
 static SetNumber
-add_set(RowSets *rows, Datum id, const Signature *sig, const Datum *scope, const bool *nulls)
+add_set(RowSets *rows, Datum id, const Signature *sig, const Datum *scope,
+		const bool *nulls)
 {
-	uint32		name = rows->apart_query == NULL ? 0 : apart_rows_name(&rows->apart, id);
+	uint32		name = rows->apart_query == NULL ? 0 :
+	apart_rows_name(&rows->apart, id);
 	const uint64 *values;
 	uint32		n;
 
@@ -213,7 +229,8 @@ add_set(RowSets *rows, Datum id, const Signature *sig, const Datum *scope, const
 		return NO_SET;
 	Assert(rows->current < rows->ngroups && rows->ids.n > 0);
 	return (SetNumber) rows->current << 32 |
-		set_groups_add(rows->groups[rows->current].groups, values, n, rows->ids.n - 1, name);
+		set_groups_add(rows->groups[rows->current].groups, values, n,
+					   rows->ids.n - 1, name);
 }
 
 SetNumber
@@ -223,7 +240,8 @@ row_sets_add(RowSets *rows, Datum id, const Datum *values, const bool *nulls)
 
 	row_ids_put(&rows->ids, values[0], nulls[0]);
 	if (!nulls[1])
-		set = add_set(rows, id, DatumGetSignature(values[1]), values + 2, nulls + 2);
+		set = add_set(rows, id, DatumGetSignature(values[1]), values + 2,
+					  nulls + 2);
 	disk_array_append(&rows->sets, &set, 1);
 	return set;
 }
@@ -241,7 +259,8 @@ void
 row_sets_give(RowSets *rows, SetNumber set, bool represents, double similarity)
 {
 	if (set != NO_SET)
-		set_groups_give(groups_of(rows, set), (uint32) set, rows->ids.n - 1, represents,
+		set_groups_give(groups_of(rows, set), (uint32) set, rows->ids.n - 1,
+						represents,
 						similarity);
 }
 
@@ -267,7 +286,8 @@ row_sets_member(void *context, uint32 row)
 	GroupMember member = {row, get_float8_nan()};
 
 	Assert(rows->sets.n == rows->ids.n);
-	return set == NO_SET ? member : set_groups_member(groups_of(rows, set), (uint32) set, row);
+	return set == NO_SET ? member :
+		set_groups_member(groups_of(rows, set), (uint32) set, row);
 }
 
 bool
@@ -331,11 +351,12 @@ symmetric_measure(const text *name)
 				 errmsg("measure \"%s\" is of one signature in another",
 						measure_name(measure)),
 				 errdetail("Groups are of rows that are near to each other."),
-				 errhint("Use \"overlap\", which is the greater of both containments.")));
+				 errhint("Use \"overlap_coefficient\", which is the greater of both containments.")));
 	if (measure == MEASURE_SHARED)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("rows cannot be grouped by measure \"%s\"", measure_name(measure)),
+				 errmsg("rows cannot be grouped by measure \"%s\"",
+						measure_name(measure)),
 				 errdetail("Equal signatures would not be in one group if they have too few features.")));
 	return measure;
 }
@@ -390,7 +411,10 @@ rule_require(const text *name)
 			 errhint("Rules are connected and greedy. After a type of ids come the query and the rule.")));
 }
 
-/* Return the query of rows that are apart, argument `number`; NULL: there is none. */
+/*
+ * Return the query of rows that are apart, argument `number`; NULL: there is
+ * none.
+ */
 static const char *
 read_apart(FunctionCallInfo fcinfo, int number, GroupRule rule)
 {
@@ -406,14 +430,16 @@ read_apart(FunctionCallInfo fcinfo, int number, GroupRule rule)
 }
 
 bool
-groups_begin(FunctionCallInfo fcinfo, int n, bool may_be_apart, GroupArguments *arguments)
+groups_begin(FunctionCallInfo fcinfo, int n, bool may_be_apart,
+			 GroupArguments *arguments)
 {
 	int			first = PG_NARGS() - n - may_be_apart;
 	int			end = first + n;
 
 	InitMaterializedSRF(fcinfo, 0);
 	arguments->first = first;
-	arguments->id_type = first == 0 ? INT8OID : get_fn_expr_argtype(fcinfo->flinfo, 0);
+	arguments->id_type = first == 0 ? INT8OID :
+		get_fn_expr_argtype(fcinfo->flinfo, 0);
 
 	/* checked before nulls: with NULL::text first, the rule may be missing */
 	if (!PG_ARGISNULL(end - 1))
@@ -421,11 +447,14 @@ groups_begin(FunctionCallInfo fcinfo, int n, bool may_be_apart, GroupArguments *
 	for (int i = first; i < end; i++)
 		if (PG_ARGISNULL(i))
 			return false;
-	arguments->apart = may_be_apart ? read_apart(fcinfo, end, arguments->rule) : NULL;
-	if (!OidIsValid(lookup_type_cache(arguments->id_type, TYPECACHE_LT_OPR)->lt_opr))
+	arguments->apart = may_be_apart ?
+		read_apart(fcinfo, end, arguments->rule) : NULL;
+	if (!OidIsValid(lookup_type_cache(arguments->id_type,
+									  TYPECACHE_LT_OPR)->lt_opr))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("values of type %s cannot be ids", format_type_be(arguments->id_type)),
+				 errmsg("values of type %s cannot be ids",
+						format_type_be(arguments->id_type)),
 				 errdetail("Rows are sorted by their ids."),
 				 errhint("Take the ids as text: id::text in the query, and NULL::text as the first argument.")));
 	return true;
@@ -458,27 +487,33 @@ count_members(DiskArray *groups, uint32 n, GroupOf group_of, void *context)
 
 /* Put a row of the result: id, group_id, representative, similarity, size. */
 static void
-put_row(ReturnSetInfo *rsinfo, RowIds *ids, uint32 row, GroupMember member, GroupRow group)
+put_row(ReturnSetInfo *rsinfo, RowIds *ids, uint32 row, GroupMember member,
+		GroupRow group)
 {
 	int64		number = group.number;
 	int64		size = group.size;
 
 	/* on 32 bits numbers are pointers, and copied below */
 	Datum		values[] = {
-		row_ids_get(ids, row), Int64GetDatumFast(number), row_ids_get(ids, member.representative),
+		row_ids_get(ids, row), Int64GetDatumFast(number),
+		row_ids_get(ids, member.representative),
 		Float8GetDatumFast(member.similarity), Int64GetDatumFast(size)
 	};
-	bool		nulls[] = {false, false, false, isnan(member.similarity), false};
+	bool		nulls[] = {false, false, false, isnan(member.similarity),
+	false};
 
-	Assert(size > 0 && number > 0 && (member.representative != row || isnan(member.similarity)));
+	Assert(size > 0 && number > 0 &&
+		   (member.representative != row || isnan(member.similarity)));
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 
 void
-groups_put(FunctionCallInfo fcinfo, RowIds *ids, size_t memory, GroupOf group_of,
+groups_put(FunctionCallInfo fcinfo, RowIds *ids, size_t memory,
+		   GroupOf group_of,
 		   void *context)
 {
-	MemoryContext per_row = AllocSetContextCreate(CurrentMemoryContext, "row of groups",
+	MemoryContext per_row = AllocSetContextCreate(CurrentMemoryContext,
+												  "row of groups",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old;
 	DiskArray	groups;
@@ -492,7 +527,8 @@ groups_put(FunctionCallInfo fcinfo, RowIds *ids, size_t memory, GroupOf group_of
 
 		CHECK_FOR_INTERRUPTS();
 		put_row((ReturnSetInfo *) fcinfo->resultinfo, ids, row, member,
-				*(GroupRow *) disk_array_at(&groups, member.representative, false));
+				*(GroupRow *) disk_array_at(&groups, member.representative,
+											false));
 		MemoryContextReset(per_row);
 	}
 	MemoryContextSwitchTo(old);
@@ -512,7 +548,10 @@ add_row(void *context, TupleTableSlot *slot)
 	row_sets_add(rows, rows->values[0], rows->values, rows->nulls);
 }
 
-/* near_duplicate_groups([id_type anyelement,] query, threshold, measure, rule, apart) */
+/*
+ * near_duplicate_groups([id_type anyelement,] query, threshold, measure, rule,
+ * apart)
+ */
 Datum
 near_duplicate_groups(PG_FUNCTION_ARGS)
 {
@@ -524,7 +563,9 @@ near_duplicate_groups(PG_FUNCTION_ARGS)
 		return (Datum) 0;
 	row_sets_begin(&rows, fcinfo, arguments.first + 2, &arguments);
 	row_sets_set_threshold(&rows, PG_GETARG_FLOAT8(arguments.first + 1));
-	user_query_begin(&query, text_to_cstring(PG_GETARG_TEXT_PP(arguments.first)), NULL, NULL);
+	user_query_begin(&query,
+					 text_to_cstring(PG_GETARG_TEXT_PP(arguments.first)), NULL,
+					 NULL);
 	row_sets_columns(&rows, query.result);
 	user_query_run(&query, add_row, &rows);
 	row_sets_decide(&rows, arguments.rule);

@@ -64,8 +64,8 @@ typedef struct GroupArguments
 } GroupArguments;
 
 /*
- * Prepare zeroed memory for rows, by the argument of that number, the measure.  Then set the
- * threshold, and remove all rows.
+ * Prepare zeroed memory for rows, by the argument of that number, the measure.
+ * Then set the threshold, and remove all rows.
  */
 extern void row_sets_begin(RowSets *rows, FunctionCallInfo fcinfo, int measure,
 						   const GroupArguments *arguments);
@@ -73,22 +73,30 @@ extern void row_sets_set_threshold(RowSets *rows, double threshold);
 extern void row_sets_end(RowSets *rows);
 
 /*
- * Prepare to read rows of these columns, and read which rows are apart; read a row into values and
- * nulls; add a row, which is known as `id` where rows are apart, and return the number of its
- * set, or NO_SET.
+ * Prepare to read rows of these columns, and read which rows are apart; read a
+ * row into values and nulls; add a row, which is known as `id` where rows are
+ * apart, and return the number of its set, or NO_SET.
  */
 extern void row_sets_columns(RowSets *rows, TupleDesc desc);
 extern void row_sets_read(RowSets *rows, TupleTableSlot *slot);
-extern SetNumber row_sets_add(RowSets *rows, Datum id, const Datum *values, const bool *nulls);
+extern SetNumber row_sets_add(RowSets *rows, Datum id, const Datum *values,
+							  const bool *nulls);
 
-/* Return true if memory was short, so that equal sets may have different numbers. */
+/*
+ * Return true if memory was short, so that equal sets may have different
+ * numbers.
+ */
 extern bool row_sets_forgot(const RowSets *rows);
 
 /* Remove all rows. */
 extern void row_sets_clear(RowSets *rows);
 
-/* Set the group of the last row and its set, see set_groups_give() and set_groups_unite(). */
-extern void row_sets_give(RowSets *rows, SetNumber set, bool represents, double similarity);
+/*
+ * Set the group of the last row and its set, see set_groups_give() and
+ * set_groups_unite().
+ */
+extern void row_sets_give(RowSets *rows, SetNumber set, bool represents,
+						  double similarity);
 extern void row_sets_unite(RowSets *rows, SetNumber a, SetNumber b);
 
 /* Decide groups; then return the group of a row, as GroupOf. */
@@ -107,10 +115,11 @@ extern void groups_put(FunctionCallInfo fcinfo, RowIds *ids, size_t memory,
 					   GroupOf group_of, void *context);
 
 /*
- * Begin the result of a function that has n arguments, besides the type of ids and, if it has one,
- * the query of rows that are apart.  Return false, with an empty result, if one of the n is
- * null.  Raises INVALID_PARAMETER_VALUE if there is no such rule, UNDEFINED_FUNCTION if ids of the
- * type have no order, FEATURE_NOT_SUPPORTED if rows of connected groups should be apart.
+ * Begin the result of a function that has n arguments, besides the type of ids
+ * and, if it has one, the query of rows that are apart.  Return false, with an
+ * empty result, if one of the n is null.  Raises INVALID_PARAMETER_VALUE if
+ * there is no such rule, UNDEFINED_FUNCTION if ids of the type have no order,
+ * FEATURE_NOT_SUPPORTED if rows of connected groups should be apart.
  */
 extern bool groups_begin(FunctionCallInfo fcinfo, int n, bool may_be_apart,
 						 GroupArguments *arguments);

@@ -1,14 +1,15 @@
 /*
  * kept_groups.c
- *		Groups that follow their table: the trigger that notes changed rows, and the
- *		functions that run with the rights of the owner.
+ *		Groups that follow their table: the trigger that notes changed rows,
+ *		and the functions that run with the rights of the owner.
  *
  * The rest is in SQL: sql/install/kept_groups.sql.
  *
- * A note is a row in a table beside the groups.  The trigger adds it as the server
- * adds an entry to an index: it checks no privileges and runs no code of SQL, so that
- * a writer needs no rights on the groups, and owners of tables gain none over writers.
- * Therefore that table must have neither indexes nor triggers.
+ * A note is a row in a table beside the groups.  The trigger adds it as the
+ * server adds an entry to an index: it checks no privileges and runs no code
+ * of SQL, so that a writer needs no rights on the groups, and owners of tables
+ * gain none over writers.  Therefore that table must have neither indexes nor
+ * triggers.
  */
 #include "postgres.h"
 
@@ -118,7 +119,9 @@ find_column(Relation rel, const Trigger *trigger, const char *name)
 	return attno;
 }
 
-/* Return the names in an argument, an array of texts; set *n to their number. */
+/*
+ * Return the names in an argument, an array of texts; set *n to their number.
+ */
 static Datum *
 argument_names(const Trigger *trigger, int argument, int *n)
 {
@@ -128,7 +131,8 @@ argument_names(const Trigger *trigger, int argument, int *n)
 	Datum	   *names;
 
 	(void) argument_elements("columns", array);
-	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &names, NULL, n);
+	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &names, NULL,
+					  n);
 	return names;
 }
 
@@ -137,7 +141,8 @@ static Oid
 find_named(const Trigger *trigger, int argument, const char *ending)
 {
 	const char *groups = trigger->tgargs[ARG_GROUPS];
-	RangeVar   *name = makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(trigger->tgargs[argument])));
+	RangeVar   *name =
+	makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(trigger->tgargs[argument])));
 	Oid			relid;
 
 	name->relname = psprintf("%s%s", name->relname, ending);
@@ -146,7 +151,8 @@ find_named(const Trigger *trigger, int argument, const char *ending)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("table \"%s\" does not exist", name->relname),
-				 errdetail("Trigger \"%s\" keeps the groups in %s.", trigger->tgname, groups),
+				 errdetail("Trigger \"%s\" keeps the groups in %s.",
+						   trigger->tgname, groups),
 				 errhint("Drop the trigger, or give the tables of groups their names back.")));
 	return relid;
 }
@@ -179,13 +185,16 @@ create_noting(Relation rel, const Trigger *trigger)
 		noting->columns[1] = 2;
 		return noting;
 	}
-	noting->columns[noting->ncolumns++] = find_column(rel, trigger, trigger->tgargs[ARG_KEY]);
+	noting->columns[noting->ncolumns++] = find_column(rel, trigger,
+													  trigger->tgargs[ARG_KEY]);
 	if (nreads == 0)
 		noting->columns[noting->ncolumns++] = find_column(rel, trigger,
 														  trigger->tgargs[ARG_SIGNATURE]);
 	for (int i = 0; i < nwithin + nreads; i++)
 		noting->columns[noting->ncolumns++] =
-			find_column(rel, trigger, TextDatumGetCString(i < nwithin ? within[i] : reads[i - nwithin]));
+			find_column(rel, trigger,
+						TextDatumGetCString(i < nwithin ? within[i] :
+											reads[i - nwithin]));
 	return noting;
 }
 
@@ -199,7 +208,8 @@ noting_of(FunctionCallInfo fcinfo)
 	{
 		MemoryContext old = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
 
-		fcinfo->flinfo->fn_extra = create_noting(data->tg_relation, data->tg_trigger);
+		fcinfo->flinfo->fn_extra = create_noting(data->tg_relation,
+												 data->tg_trigger);
 		MemoryContextSwitchTo(old);
 	}
 	return fcinfo->flinfo->fn_extra;
@@ -207,7 +217,10 @@ noting_of(FunctionCallInfo fcinfo)
 
 /* Notes */
 
-/* True if one role owns a table of notes and the table, or one that has it as a partition. */
+/*
+ * True if one role owns a table of notes and the table, or one that has it as
+ * a partition.
+ */
 static bool
 same_owner(Relation notes, Relation rel)
 {
@@ -218,19 +231,21 @@ same_owner(Relation notes, Relation rel)
 		return same;
 	foreach(lc, get_partition_ancestors(RelationGetRelid(rel)))
 	{
-		HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(lfirst_oid(lc)));
+		HeapTuple	tuple = SearchSysCache1(RELOID,
+											ObjectIdGetDatum(lfirst_oid(lc)));
 
 		if (!HeapTupleIsValid(tuple))
 			continue;
-		same |= ((Form_pg_class) GETSTRUCT(tuple))->relowner == notes->rd_rel->relowner;
+		same |= ((Form_pg_class) GETSTRUCT(tuple))->relowner ==
+			notes->rd_rel->relowner;
 		ReleaseSysCache(tuple);
 	}
 	return same;
 }
 
 /*
- * Raise an error unless notes of the table's rows can be added to that table, without
- * anything that SQL would do for it.
+ * Raise an error unless notes of the table's rows can be added to that table,
+ * without anything that SQL would do for it.
  */
 static void
 check_notes(Relation notes, Relation rel, AttrNumber key)
@@ -253,16 +268,20 @@ check_notes(Relation notes, Relation rel, AttrNumber key)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("tables \"%s\" and \"%s\" belong to different roles",
-						RelationGetRelationName(rel), RelationGetRelationName(notes)),
+						RelationGetRelationName(rel),
+						RelationGetRelationName(notes)),
 				 errhint("Give the tables of groups to the owner of the table with ALTER TABLE … OWNER TO.")));
 	if (key != InvalidAttrNumber &&
-		TupleDescAttr(RelationGetDescr(rel), key - 1)->atttypid != id->atttypid)
+		TupleDescAttr(RelationGetDescr(rel),
+					  key - 1)->atttypid != id->atttypid)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" of table \"%s\" is of type %s, and its groups have ids of type %s",
-						NameStr(TupleDescAttr(RelationGetDescr(rel), key - 1)->attname),
+						NameStr(TupleDescAttr(RelationGetDescr(rel),
+											  key - 1)->attname),
 						RelationGetRelationName(rel),
-						format_type_be(TupleDescAttr(RelationGetDescr(rel), key - 1)->atttypid),
+						format_type_be(TupleDescAttr(RelationGetDescr(rel),
+													 key - 1)->atttypid),
 						format_type_be(id->atttypid)),
 				 errhint("Drop the groups, and create them again.")));
 }
@@ -283,14 +302,18 @@ add_note(Relation notes, AttrNumber key, TupleTableSlot *slot)
 					(errcode(ERRCODE_NOT_NULL_VIOLATION),
 					 errmsg("key of a grouped row must not be null"),
 					 errhint("Make column \"%s\" NOT NULL.",
-							 NameStr(TupleDescAttr(slot->tts_tupleDescriptor, key - 1)->attname))));
+							 NameStr(TupleDescAttr(slot->tts_tupleDescriptor,
+												   key - 1)->attname))));
 	}
 	tuple = heap_form_tuple(RelationGetDescr(notes), values, nulls);
 	simple_heap_insert(notes, tuple);
 	heap_freetuple(tuple);
 }
 
-/* True if an UPDATE has left the first n columns as they were that decide a row's group. */
+/*
+ * True if an UPDATE has left the first n columns as they were that decide a
+ * row's group.
+ */
 static bool
 unchanged(const Noting *noting, int n, const TriggerData *data)
 {
@@ -301,7 +324,8 @@ unchanged(const Noting *noting, int n, const TriggerData *data)
 	for (int i = 0; i < n; i++)
 	{
 		AttrNumber	attno = noting->columns[i];
-		Form_pg_attribute att = TupleDescAttr(old->tts_tupleDescriptor, attno - 1);
+		Form_pg_attribute att = TupleDescAttr(old->tts_tupleDescriptor,
+											  attno - 1);
 		bool		was_null;
 		bool		is_null;
 		Datum		was = slot_getattr(old, attno, &was_null);
@@ -314,7 +338,10 @@ unchanged(const Noting *noting, int n, const TriggerData *data)
 	return true;
 }
 
-/* Note a row that was inserted, deleted or changed; under its old and its new key. */
+/*
+ * Note a row that was inserted, deleted or changed; under its old and its new
+ * key.
+ */
 static void
 note_row(const Noting *noting, TriggerData *data)
 {
@@ -338,7 +365,8 @@ note_row(const Noting *noting, TriggerData *data)
 static void
 note_all(TriggerData *data)
 {
-	Relation	notes = table_open(find_table(data->tg_trigger, "_changed"), RowExclusiveLock);
+	Relation	notes = table_open(find_table(data->tg_trigger, "_changed"),
+								   RowExclusiveLock);
 
 	check_notes(notes, data->tg_relation, InvalidAttrNumber);
 	add_note(notes, InvalidAttrNumber, NULL);
@@ -348,19 +376,22 @@ note_all(TriggerData *data)
 /* Rights */
 
 /*
- * Call the function of that name in the schema of the caller, a function of this file, as
- * the owner of a table.  The table is closed before, so that the function can drop it.
+ * Call the function of that name in the schema of the caller, a function of
+ * this file, as the owner of a table.  The table is closed before, so that the
+ * function can drop it.
  */
 static Datum
-call_as_owner(Oid caller, const char *name, Relation rel, int nargs, const Oid *types,
+call_as_owner(Oid caller, const char *name, Relation rel, int nargs,
+			  const Oid *types,
 			  const NullableDatum * args)
 {
 	LOCAL_FCINFO(call, FUNC_MAX_ARGS);
 	FmgrInfo	flinfo;
 	OwnerWork	work;
 	Datum		result;
-	List	   *qualified = list_make2(makeString(get_namespace_name(get_func_namespace(caller))),
-									   makeString(unconstify(char *, name)));
+	List	   *qualified =
+	list_make2(makeString(get_namespace_name(get_func_namespace(caller))),
+			   makeString(unconstify(char *, name)));
 
 	fmgr_info(LookupFuncName(qualified, nargs, types, false), &flinfo);
 	InitFunctionCallInfoData(*call, &flinfo, nargs, InvalidOid, NULL, NULL);
@@ -377,20 +408,22 @@ static void
 refresh(Oid function, const TriggerData *data)
 {
 	static const Oid types[] = {REGCLASSOID, BOOLOID};
-	Relation	groups = table_open(find_table(data->tg_trigger, ""), AccessShareLock);
+	Relation	groups = table_open(find_table(data->tg_trigger, ""),
+									AccessShareLock);
 	NullableDatum args[] = {
 		{.value = ObjectIdGetDatum(RelationGetRelid(groups))},
 		{.value = BoolGetDatum(false)}
 	};
 
-	(void) call_as_owner(function, "_near_duplicate_groups_refresh", groups, lengthof(args),
+	(void) call_as_owner(function, "_near_duplicate_groups_refresh", groups,
+						 lengthof(args),
 						 types, args);
 }
 
 /*
- * near_duplicate_groups_note(), a trigger AFTER each row that is inserted, updated or
- * deleted, and after each statement that empties the table, or, if the groups are
- * refreshed immediately, changes it
+ * near_duplicate_groups_note(), a trigger AFTER each row that is inserted,
+ * updated or deleted, and after each statement that empties the table, or, if
+ * the groups are refreshed immediately, changes it
  */
 Datum
 kept_groups_note(PG_FUNCTION_ARGS)
@@ -409,9 +442,9 @@ kept_groups_note(PG_FUNCTION_ARGS)
 }
 
 /*
- * A function or procedure whose first regclass is a table: as its owner, call the
- * function with the same arguments that has "_" before its name.  Raise an error if the
- * user has not all rights of the owner.
+ * A function or procedure whose first regclass is a table: as its owner, call
+ * the function with the same arguments that has "_" before its name.  Raise an
+ * error if the user has not all rights of the owner.
  */
 Datum
 kept_groups_run(PG_FUNCTION_ARGS)
@@ -431,8 +464,10 @@ kept_groups_run(PG_FUNCTION_ARGS)
 				 errmsg("table must not be null")));
 	rel = argument_relation(PG_GETARG_OID(table), AccessShareLock);
 	if (!has_privs_of_role(GetUserId(), rel->rd_rel->relowner))
-		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(rel->rd_rel->relkind),
+		aclcheck_error(ACLCHECK_NOT_OWNER,
+					   get_relkind_objtype(rel->rd_rel->relkind),
 					   RelationGetRelationName(rel));
-	return call_as_owner(function, psprintf("_%s", get_func_name(function)), rel, nargs,
+	return call_as_owner(function, psprintf("_%s", get_func_name(function)),
+						 rel, nargs,
 						 types, fcinfo->args);
 }

@@ -1,13 +1,14 @@
 /*
  * pair_groups.c
- *		near_duplicate_groups_of_pairs(): groups of the rows of a query of pairs.
+ *		near_duplicate_groups_of_pairs(): groups of the rows of a query of
+ *		pairs.
  *
- * SQL numbers the ids in their order, and returns each id of a pair with the number of the
- * other one, in the order of the ids.
+ * SQL numbers the ids in their order, and returns each id of a pair with the
+ * number of the other one, in the order of the ids.
  *
- * Greedy: each representative is offered to the rows of its pairs.  When the first pair of a
- * row is read, the pairs of all earlier rows have been read.  So the row is a representative
- * unless one was offered to it.
+ * Greedy: each representative is offered to the rows of its pairs.  When the
+ * first pair of a row is read, the pairs of all earlier rows have been read.
+ * So the row is a representative unless one was offered to it.
  */
 #include "postgres.h"
 
@@ -28,10 +29,11 @@ PG_FUNCTION_INFO_V1(near_duplicate_groups_of_pairs);
 	"The query's columns are two ids and, if it is known, their similarity.  For ids of another type than bigint use near_duplicate_groups_of_pairs(NULL::uuid, 'SELECT ...', 'greedy')."
 
 /*
- * Both ids of each pair, in the order of ids: id, number, similarity, number of the other id.
- * A null partner counts as the row itself; two nulls give null.  A row value with null fields is
- * no null, which IS NULL does not tell.  The user's query stands in the place of (SELECT).  No
- * step is a join, as the planner may underestimate that query.
+ * Both ids of each pair, in the order of ids: id, number, similarity, number
+ * of the other id.  A null partner counts as the row itself; two nulls give
+ * null.  A row value with null fields is no null, which IS NULL does not tell.
+ * The user's query stands in the place of (SELECT).  No step is a join, as the
+ * planner may underestimate that query.
  */
 #define NUMBERED_PAIRS \
 	"SELECT id, number, %s," \
@@ -76,14 +78,16 @@ static double
 read_similarity(PairGroups *pairs, TupleTableSlot *slot)
 {
 	bool		isnull;
-	double		similarity = DatumGetFloat8(typed_value(&pairs->similarity, slot, &isnull));
+	double		similarity =
+	DatumGetFloat8(typed_value(&pairs->similarity, slot, &isnull));
 
 	if (isnull || isnan(similarity))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("similarity of a pair must be a number, not %s",
 						isnull ? "null" : "NaN"),
-				 isnull ? errhint("Leave such pairs out, or give them a number, as coalesce(similarity, 0) does.") :
+				 isnull ?
+				 errhint("Leave such pairs out, or give them a number, as coalesce(similarity, 0) does.") :
 				 errhint("Leave such pairs out, or give them a number, as coalesce(nullif(similarity, 'NaN'), 0) does.")));
 	return similarity;
 }
@@ -107,7 +111,8 @@ add_pair(PairGroups *pairs, uint32 row, uint32 other, double similarity)
 {
 	if (pairs->rule == RULE_CONNECTED)
 		links_unite(&pairs->states, row, other);
-	else if (((PairState *) disk_array_at(&pairs->states, row, false))->link == row)
+	else if (((PairState *) disk_array_at(&pairs->states, row, false))->link ==
+			 row)
 		offer(pairs, other, row, similarity);
 }
 
@@ -118,8 +123,10 @@ add_id(void *context, TupleTableSlot *slot)
 	PairGroups *pairs = context;
 	bool		isnull;
 	bool		alone;
-	int64		number = DatumGetInt64(slot_getattr(slot, PAIR_NUMBER + 1, &isnull));
-	int64		other = DatumGetInt64(slot_getattr(slot, PAIR_OTHER + 1, &alone));
+	int64		number =
+	DatumGetInt64(slot_getattr(slot, PAIR_NUMBER + 1, &isnull));
+	int64		other =
+	DatumGetInt64(slot_getattr(slot, PAIR_OTHER + 1, &alone));
 	Datum		id = typed_value(&pairs->id, slot, &isnull);
 
 	CHECK_FOR_INTERRUPTS();
@@ -136,7 +143,8 @@ add_id(void *context, TupleTableSlot *slot)
 		row_ids_put(&pairs->ids, id, false);
 	while (pairs->states.n < Max(number, other))
 	{
-		PairState	state = {.link = pairs->states.n,.similarity = get_float8_nan()};
+		PairState	state = {.link = pairs->states.n,
+		.similarity = get_float8_nan()};
 
 		CHECK_FOR_INTERRUPTS();
 		disk_array_append(&pairs->states, &state, 1);
@@ -157,7 +165,8 @@ read_pairs(PairGroups *pairs, const char *text, Oid id_type)
 	if (query.result->natts > 3)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_COLUMN_DEFINITION),
-				 errmsg("query has %d columns, and at most 3 are read", query.result->natts),
+				 errmsg("query has %d columns, and at most 3 are read",
+						query.result->natts),
 				 errhint("%s", QUERY_HINT)));
 	for (int i = 1; i <= 2; i++)
 		typed_column(query.result, i, id_type, true, "an id", QUERY_HINT);
@@ -166,8 +175,10 @@ read_pairs(PairGroups *pairs, const char *text, Oid id_type)
 		psprintf(NUMBERED_PAIRS, "0::pg_catalog.float8", "a, b");
 	/* here both ids have one type */
 	columns = user_query_columns(&query, numbered);
-	pairs->id = typed_column(columns, PAIR_ID + 1, id_type, true, "an id", QUERY_HINT);
-	pairs->similarity = typed_column(columns, PAIR_SIMILARITY + 1, FLOAT8OID, false,
+	pairs->id = typed_column(columns, PAIR_ID + 1, id_type, true, "an id",
+							 QUERY_HINT);
+	pairs->similarity = typed_column(columns, PAIR_SIMILARITY + 1, FLOAT8OID,
+									 false,
 									 "the similarity", QUERY_HINT);
 	user_query_run_inside(&query, numbered, NULL, add_id, pairs);
 }
@@ -180,7 +191,9 @@ group_of_id(void *context, uint32 row)
 	GroupMember member = {links_root(&pairs->states, row), get_float8_nan()};
 
 	if (pairs->measured)
-		member.similarity = ((PairState *) disk_array_at(&pairs->states, row, false))->similarity;
+		member.similarity =
+			((PairState *) disk_array_at(&pairs->states, row,
+										 false))->similarity;
 	return member;
 }
 
@@ -197,7 +210,8 @@ near_duplicate_groups_of_pairs(PG_FUNCTION_ARGS)
 	pairs.rule = arguments.rule;
 	row_ids_begin(&pairs.ids, arguments.id_type, memory / 8);
 	disk_array_begin(&pairs.states, sizeof(PairState), memory / 2);
-	read_pairs(&pairs, text_to_cstring(PG_GETARG_TEXT_PP(arguments.first)), arguments.id_type);
+	read_pairs(&pairs, text_to_cstring(PG_GETARG_TEXT_PP(arguments.first)),
+			   arguments.id_type);
 	groups_put(fcinfo, &pairs.ids, memory / 4, group_of_id, &pairs);
 	disk_array_free(&pairs.states);
 	row_ids_end(&pairs.ids);

@@ -1,10 +1,12 @@
 /*
  * record_numbers.c
- *		Numbers of records: values of some columns, each different one stored once.
+ *		Numbers of records: values of some columns, each different one stored
+ *		once.
  *
- * Hashes of a type may be equal where its values are not, as those of the jsonb values "a" and
- * ["a"] are.  So a hash table has the numbers of records, which are compared.  Records and table
- * move to disk when they exceed their memory.
+ * Hashes of a type may be equal where its values are not, as those of the
+ * jsonb values "a" and ["a"] are.  So a hash table has the numbers of records,
+ * which are compared.  Records and table move to disk when they exceed their
+ * memory.
  */
 #include "postgres.h"
 
@@ -62,20 +64,25 @@ record_numbers_end(RecordNumbers *numbers)
 	disk_array_free(&numbers->slots);
 }
 
-/* Return the slot of a record, or a free one for it; valid until the next call. */
+/*
+ * Return the slot of a record, or a free one for it; valid until the next
+ * call.
+ */
 static RecordSlot *
 find_slot(RecordNumbers *numbers, uint64 hash, Datum record)
 {
 	for (uint64 i = hash;; i++)
 	{
-		RecordSlot *slot = disk_array_at(&numbers->slots, i & (numbers->slots.n - 1), true);
+		RecordSlot *slot = disk_array_at(&numbers->slots,
+										 i & (numbers->slots.n - 1), true);
 
 		CHECK_FOR_INTERRUPTS();
 		Assert(numbers->records.n < numbers->slots.n);
 		if (slot->number == 0 ||
 			(slot->hash == hash &&
 			 DatumGetBool(FunctionCall2(&numbers->equal, record,
-										row_ids_get(&numbers->records, slot->number - 1)))))
+										row_ids_get(&numbers->records,
+													slot->number - 1)))))
 			return slot;
 	}
 }
@@ -95,10 +102,13 @@ double_slots(RecordNumbers *numbers)
 		CHECK_FOR_INTERRUPTS();
 		if (slot.number == 0)
 			continue;
-		while (((RecordSlot *) disk_array_at(&numbers->slots, place & (numbers->slots.n - 1),
+		while (((RecordSlot *) disk_array_at(&numbers->slots,
+											 place & (numbers->slots.n - 1),
 											 false))->number != 0)
 			place++;
-		*(RecordSlot *) disk_array_at(&numbers->slots, place & (numbers->slots.n - 1), true) = slot;
+		*(RecordSlot *) disk_array_at(&numbers->slots,
+									  place & (numbers->slots.n - 1),
+									  true) = slot;
 	}
 	disk_array_free(&slots);
 }
@@ -106,15 +116,19 @@ double_slots(RecordNumbers *numbers)
 bool
 type_is_hashable(Oid type)
 {
-	return OidIsValid(lookup_type_cache(type, TYPECACHE_HASH_EXTENDED_PROC)->hash_extended_proc);
+	return OidIsValid(lookup_type_cache(type,
+										TYPECACHE_HASH_EXTENDED_PROC)->hash_extended_proc);
 }
 
 uint32
-record_number(RecordNumbers *numbers, const Datum *values, const bool *nulls, bool add)
+record_number(RecordNumbers *numbers, const Datum *values, const bool *nulls,
+			  bool add)
 {
 	Datum		record = HeapTupleGetDatum(heap_form_tuple(numbers->columns,
-														   unconstify(Datum *, values),
-														   unconstify(bool *, nulls)));
+														   unconstify(Datum *,
+																	  values),
+														   unconstify(bool *,
+																	  nulls)));
 	uint64		hash = DatumGetUInt64(FunctionCall2(&numbers->hash, record,
 													UInt64GetDatum(numbers->seed)));
 	RecordSlot *slot = find_slot(numbers, hash, record);

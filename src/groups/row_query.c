@@ -2,13 +2,14 @@
  * row_query.c
  *		The rows of a query that a user gives as a text.
  *
- * The result must not depend on the plan.  So the first column is added to the query's ORDER
- * BY.  This changes the parse tree, as the text may end in a comment or a semicolon.  SPI does
- * not run parse trees.
+ * The result must not depend on the plan.  So the first column is added to the
+ * query's ORDER BY.  This changes the parse tree, as the text may end in a
+ * comment or a semicolon.  SPI does not run parse trees.
  *
- * SELECT ... WHERE near_duplicate(sig, $1, 0.8) can look up each value, or join all values with
- * a table.  The planner chooses, as the query becomes FROM values, LATERAL (query), and its
- * parameters become columns of the values.
+ * SELECT ... WHERE near_duplicate(sig, $1, 0.8) can look up each value, or
+ * join all values with a table.  The planner chooses, as the query becomes
+ * FROM values, LATERAL (query), and its parameters become columns of the
+ * values.
  */
 #include "postgres.h"
 
@@ -39,8 +40,8 @@
 /* Errors */
 
 /*
- * Error context callback: errors in the query point to a place in its text, not in that of the
- * calling statement.
+ * Error context callback: errors in the query point to a place in its text,
+ * not in that of the calling statement.
  */
 static void
 point_into_text(void *text)
@@ -65,7 +66,10 @@ refuse(const char *hint)
 			 errhint("%s", hint)));
 }
 
-/* Raise an error if the text is the name of a table, clearer than a syntax error. */
+/*
+ * Raise an error if the text is the name of a table, clearer than a syntax
+ * error.
+ */
 static void
 require_no_name(const char *text)
 {
@@ -106,7 +110,9 @@ parse_select(const char *text, const char *hint)
 static void
 sort_by_first(SelectStmt *select)
 {
-	SortBy	   *by = linitial_node(SortBy, parse_select("SELECT 1 ORDER BY 1", NULL)->sortClause);
+	SortBy	   *by = linitial_node(SortBy,
+								   parse_select("SELECT 1 ORDER BY 1",
+												NULL)->sortClause);
 
 	/* ties would be rows that have equal ids, too */
 	if (select->limitOption == LIMIT_OPTION_WITH_TIES)
@@ -163,9 +169,11 @@ set_up_parser(ParseState *pstate, void *query)
 static Query *
 analyze(UserQuery *query, RawStmt *statement)
 {
-	return linitial_node(Query, pg_analyze_and_rewrite_withcb(statement, query->text,
-															  set_up_parser, query,
-															  query->environment));
+	return linitial_node(Query,
+						 pg_analyze_and_rewrite_withcb(statement, query->text,
+													   set_up_parser,
+													   query,
+													   query->environment));
 }
 
 /* Analyze a query with the user's query in place of each (SELECT). */
@@ -194,9 +202,11 @@ begin_values(UserQuery *query, TupleDesc rows)
 }
 
 void
-user_query_begin(UserQuery *query, const char *text, TupleDesc rows, const char *hint)
+user_query_begin(UserQuery *query, const char *text, TupleDesc rows,
+				 const char *hint)
 {
-	ErrorContextCallback errors = {error_context_stack, point_into_text, unconstify(char *, text)};
+	ErrorContextCallback errors = {error_context_stack, point_into_text,
+	unconstify(char *, text)};
 	Query	   *outer;
 
 	memset(query, 0, sizeof(UserQuery));
@@ -206,7 +216,8 @@ user_query_begin(UserQuery *query, const char *text, TupleDesc rows, const char 
 		begin_values(query, rows);
 	error_context_stack = &errors;
 	query->select = parse_select(text, hint);
-	outer = analyze_outer(query, rows == NULL ? "SELECT * FROM (SELECT) AS rows" :
+	outer = analyze_outer(query, rows == NULL ?
+						  "SELECT * FROM (SELECT) AS rows" :
 						  "SELECT rows.* FROM " VALUES_TABLE ", LATERAL (SELECT) AS rows");
 	if (llast_node(RangeTblEntry, outer->rtable)->subquery->rowMarks != NIL)
 		refuse(hint != NULL ? hint : "Leave out FOR UPDATE or FOR SHARE.");
@@ -237,30 +248,36 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 }
 
 /*
- * Plan and run an analyzed query, with the snapshot of the calling statement.  Planning changes
- * the query, and leaves parts of it in memory that ends here: it cannot be used again.
+ * Plan and run an analyzed query, with the snapshot of the calling statement.
+ * Planning changes the query, and leaves parts of it in memory that ends here:
+ * it cannot be used again.
  */
 static bool
-run(UserQuery *query, Query *analyzed, bool (*wanted) (PlanState *plan, void *unused),
+run(UserQuery *query, Query *analyzed,
+	bool (*wanted) (PlanState *plan, void *unused),
 	SlotCallback row, void *context)
 {
-	MemoryContext memory = AllocSetContextCreate(CurrentMemoryContext, "query of rows",
+	MemoryContext memory = AllocSetContextCreate(CurrentMemoryContext,
+												 "query of rows",
 												 ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(memory);
 	RowReceiver receiver = {
 		.pub = *None_Receiver,
 		.row = row,
 		.context = context,
-		.per_row = AllocSetContextCreate(memory, "row of a query", ALLOCSET_DEFAULT_SIZES)
+		.per_row = AllocSetContextCreate(memory, "row of a query",
+										 ALLOCSET_DEFAULT_SIZES)
 	};
 	QueryDesc  *desc;
 	bool		runs;
 
 	receiver.pub.receiveSlot = receive_row;
 	PushActiveSnapshot(GetActiveSnapshot());
-	desc = CreateQueryDesc(compat_plan_query(analyzed, query->text, CURSOR_OPT_PARALLEL_OK, NULL),
-						   query->text, GetActiveSnapshot(), InvalidSnapshot,
-						   &receiver.pub, NULL, query->environment, 0);
+	desc =
+		CreateQueryDesc(compat_plan_query(analyzed, query->text,
+										  CURSOR_OPT_PARALLEL_OK, NULL),
+						query->text, GetActiveSnapshot(), InvalidSnapshot,
+						&receiver.pub, NULL, query->environment, 0);
 	ExecutorStart(desc, 0);
 	runs = wanted == NULL || wanted(desc->planstate, NULL);
 	if (runs)
@@ -292,7 +309,8 @@ user_query_columns(UserQuery *query, const char *outer)
 
 bool
 user_query_run_inside(UserQuery *query, const char *outer,
-					  bool (*wanted) (PlanState *plan, void *unused), SlotCallback row,
+					  bool (*wanted) (PlanState *plan, void *unused),
+					  SlotCallback row,
 					  void *context)
 {
 	return run(query, analyze_outer(query, outer), wanted, row, context);
@@ -315,14 +333,17 @@ user_query_rows(UserQuery *query, Tuplestorestate *rows, TupleDesc desc)
 Tuplestorestate *
 user_query_values(UserQuery *query, Tuplestorestate *rows)
 {
-	Tuplestorestate *values = tuplestore_begin_heap(true, false, Max(work_mem / 16, 64));
+	Tuplestorestate *values = tuplestore_begin_heap(true, false,
+													Max(work_mem / 16, 64));
 	TupleDesc	desc;
 	StringInfoData outer;
 
 	initStringInfo(&outer);
 	for (int i = 1; i <= query->nvalues; i++)
-		appendStringInfo(&outer, "%s \"$%d\"", i == 1 ? "SELECT DISTINCT" : ",", i);
-	appendStringInfoString(&outer, " FROM " VALUES_TABLE " WHERE $1 IS NOT NULL");
+		appendStringInfo(&outer, "%s \"$%d\"", i == 1 ? "SELECT DISTINCT" :
+						 ",", i);
+	appendStringInfoString(&outer,
+						   " FROM " VALUES_TABLE " WHERE $1 IS NOT NULL");
 	user_query_rows(query, rows, query->store->md.tupdesc);
 	desc = user_query_columns(query, outer.data);
 	user_query_run_inside(query, outer.data, NULL, put_values, values);
@@ -333,8 +354,8 @@ user_query_values(UserQuery *query, Tuplestorestate *rows)
 /* Columns */
 
 /*
- * Return an expression that is true if the value is unchanged after a cast and a cast back;
- * NULL if there is no cast back.
+ * Return an expression that is true if the value is unchanged after a cast and
+ * a cast back; NULL if there is no cast back.
  */
 static ExprState *
 unchanged_expression(Node *value, Node *cast, Oid from, Oid type)
@@ -345,12 +366,15 @@ unchanged_expression(Node *value, Node *cast, Oid from, Oid type)
 
 	if (!OidIsValid(equal))
 		return NULL;
-	back = coerce_to_target_type(NULL, cast, type, from, -1, COERCION_ASSIGNMENT,
+	back = coerce_to_target_type(NULL, cast, type, from, -1,
+								 COERCION_ASSIGNMENT,
 								 COERCE_IMPLICIT_CAST, -1);
 	if (back == NULL)
 		return NULL;
-	return ExecInitExpr(expression_planner(make_opclause(equal, BOOLOID, false, (Expr *) back,
-														 (Expr *) value, InvalidOid,
+	return ExecInitExpr(expression_planner(make_opclause(equal, BOOLOID, false,
+														 (Expr *) back,
+														 (Expr *) value,
+														 InvalidOid,
 														 OidIsValid(collation) ? collation : get_typcollation(from))),
 						NULL);
 }
@@ -359,11 +383,13 @@ unchanged_expression(Node *value, Node *cast, Oid from, Oid type)
 static void
 require_unchanged(const TypedColumn *column, TupleTableSlot *slot)
 {
-	Form_pg_attribute att = TupleDescAttr(slot->tts_tupleDescriptor, column->attno - 1);
+	Form_pg_attribute att = TupleDescAttr(slot->tts_tupleDescriptor,
+										  column->attno - 1);
 	Oid			output;
 	bool		isvarlena;
 	bool		isnull;
-	Datum		unchanged = ExecEvalExpr(column->unchanged, column->context, &isnull);
+	Datum		unchanged = ExecEvalExpr(column->unchanged, column->context,
+										 &isnull);
 
 	if (isnull || DatumGetBool(unchanged))
 		return;
@@ -372,16 +398,20 @@ require_unchanged(const TypedColumn *column, TupleTableSlot *slot)
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("column %d of the query, %s, has the value %s, which is no %s",
 					column->attno, column->what,
-					OidOutputFunctionCall(output, slot_getattr(slot, column->attno, &isnull)),
+					OidOutputFunctionCall(output,
+										  slot_getattr(slot, column->attno,
+													   &isnull)),
 					format_type_be(column->type)),
 			 errhint("%s", column->hint)));
 }
 
 TypedColumn
-typed_column(TupleDesc desc, AttrNumber attno, Oid type, bool exact, const char *what,
+typed_column(TupleDesc desc, AttrNumber attno, Oid type, bool exact,
+			 const char *what,
 			 const char *hint)
 {
-	TypedColumn column = {.attno = attno,.type = type,.what = what,.hint = hint};
+	TypedColumn column = {.attno = attno,.type = type,.what = what,
+	.hint = hint};
 	Form_pg_attribute att;
 	Node	   *var;
 	Node	   *cast;
@@ -394,7 +424,8 @@ typed_column(TupleDesc desc, AttrNumber attno, Oid type, bool exact, const char 
 							   desc->natts, desc->natts, what),
 				 errhint("%s", hint)));
 	att = TupleDescAttr(desc, attno - 1);
-	var = (Node *) makeVar(1, attno, att->atttypid, att->atttypmod, att->attcollation, 0);
+	var = (Node *) makeVar(1, attno, att->atttypid, att->atttypmod,
+						   att->attcollation, 0);
 	cast = coerce_to_target_type(NULL, var, att->atttypid, type, -1,
 								 COERCION_ASSIGNMENT, COERCE_IMPLICIT_CAST,
 								 -1);
@@ -407,8 +438,10 @@ typed_column(TupleDesc desc, AttrNumber attno, Oid type, bool exact, const char 
 				 errhint("%s", hint)));
 	if (cast != var)
 	{
-		column.cast = ExecInitExpr(expression_planner((Expr *) copyObject(cast)), NULL);
-		column.unchanged = exact ? unchanged_expression(var, cast, att->atttypid, type) : NULL;
+		column.cast =
+			ExecInitExpr(expression_planner((Expr *) copyObject(cast)), NULL);
+		column.unchanged = exact ?
+			unchanged_expression(var, cast, att->atttypid, type) : NULL;
 		column.context = CreateStandaloneExprContext();
 	}
 	return column;

@@ -2,18 +2,21 @@
  * set_groups.c
  *		Groups of sets, in time that grows with sets and not with pairs.
  *
- * See README.md for the algorithms, and why the result depends on the order of sets only.
+ * See README.md for the algorithms, and why the result depends on the order of
+ * sets only.
  *
- * Greedy, first pass: each set probes an index of the representatives so far.  It becomes a
- * member of the first one that is near or, if none is, a representative, which is indexed.
- * Second pass: each member probes for the nearest representative.
+ * Greedy, first pass: each set probes an index of the representatives so far.
+ * It becomes a member of the first one that is near or, if none is, a
+ * representative, which is indexed.  Second pass: each member probes for the
+ * nearest representative.
  *
- * Connected, first pass: as greedy; the sets near to one representative are a run.  Second
- * pass: all sets are indexed, those of a run side by side, and each member probes for sets of
- * other components, skipping the runs of its own.
+ * Connected, first pass: as greedy; the sets near to one representative are a
+ * run.  Second pass: all sets are indexed, those of a run side by side, and
+ * each member probes for sets of other components, skipping the runs of its
+ * own.
  *
- * When the index is full, a pass continues with members only, and further rounds decide the
- * other sets.
+ * When the index is full, a pass continues with members only, and further
+ * rounds decide the other sets.
  */
 #include "postgres.h"
 
@@ -128,13 +131,15 @@ struct SetGroups
 };
 
 SetGroups *
-set_groups_begin(SignatureKind kind, Measure measure, double threshold, size_t memory)
+set_groups_begin(SignatureKind kind, Measure measure, double threshold,
+				 size_t memory)
 {
 	SetGroups  *groups = palloc0(sizeof(SetGroups));
 	MemoryContext old;
 
 	Assert(measure_commute(measure) == measure);
-	groups->context = AllocSetContextCreate(CurrentMemoryContext, "groups of sets",
+	groups->context = AllocSetContextCreate(CurrentMemoryContext,
+											"groups of sets",
 											ALLOCSET_DEFAULT_SIZES);
 	groups->memory = Max(memory, 64 * 1024);
 	groups->kind = kind;
@@ -144,12 +149,15 @@ set_groups_begin(SignatureKind kind, Measure measure, double threshold, size_t m
 	groups->search.threshold = threshold;
 	groups->search.memory = groups->memory;
 	groups->search.counters.weighted = groups->algorithm->weighted;
-	disk_array_begin(&groups->states, sizeof(SetState), groups->memory / 16 * STATES_SHARE);
+	disk_array_begin(&groups->states, sizeof(SetState),
+					 groups->memory / 16 * STATES_SHARE);
 	old = MemoryContextSwitchTo(groups->context);
 	join_secret_draw(groups->keys.secret);
 	groups->known = known_create(groups->context, 1024, NULL);
-	arena_init(&groups->values, Min(Max(groups->memory / 64, 1024), 64 * 1024));
-	arena_init(&groups->indexed, Min(Max(groups->memory / 64, 1024), 64 * 1024));
+	arena_init(&groups->values,
+			   Min(Max(groups->memory / 64, 1024), 64 * 1024));
+	arena_init(&groups->indexed,
+			   Min(Max(groups->memory / 64, 1024), 64 * 1024));
 	MemoryContextSwitchTo(old);
 	return groups;
 }
@@ -191,7 +199,10 @@ create_file(SpillFile *file)
 	spillfile_create(file, &private_store, "sets");
 }
 
-/* Write a set.  Unless it is prepared, it has no keys, and its bitmap is not written. */
+/*
+ * Write a set.  Unless it is prepared, it has no keys, and its bitmap is not
+ * written.
+ */
 static void
 write_set(SpillFile *file, const JoinSet *set)
 {
@@ -200,7 +211,8 @@ write_set(SpillFile *file, const JoinSet *set)
 	set->values - bitmap_bytes(set->size) / sizeof(uint64);
 
 	spillfile_write(file, &record, sizeof(record));
-	spillfile_write(file, begin, (char *) (set->values + set->nvalues) - (char *) begin);
+	spillfile_write(file, begin,
+					(char *) (set->values + set->nvalues) - (char *) begin);
 	spillfile_write(file, set->keys, sizeof(uint64) * set->nkeys);
 }
 
@@ -243,7 +255,8 @@ store_set(SetGroups *groups, const uint64 *values, uint32 n)
 	}
 	if (groups->n == groups->max_sets)
 		groups->sets = growing_reserve(groups->sets, &groups->max_sets,
-									   groups->n + (size_t) 1, sizeof(JoinSet));
+									   groups->n + (size_t) 1,
+									   sizeof(JoinSet));
 	set.values = set_values(arena_alloc(&groups->values, set_bytes(n)), n);
 	memcpy(set.values, values, sizeof(uint64) * n);
 	set.first = groups->n;
@@ -255,17 +268,21 @@ static bool
 may_know_more(const SetGroups *groups)
 {
 	/* sets in the file use no memory, and there is no index yet */
-	size_t		share = groups->spilled ? KNOWN_SHARE + INDEX_SHARE : KNOWN_SHARE;
+	size_t		share = groups->spilled ? KNOWN_SHARE + INDEX_SHARE :
+	KNOWN_SHARE;
 
 	return groups->known->members < groups->known->grow_threshold ||
-		groups->known->size * 3 * sizeof(KnownSet) <= groups->memory / 16 * share;
+		groups->known->size * 3 * sizeof(KnownSet) <= groups->memory /
+		16 * share;
 }
 
 uint32
-set_groups_add(SetGroups *groups, const uint64 *values, uint32 n, uint32 row, uint32 name)
+set_groups_add(SetGroups *groups, const uint64 *values, uint32 n, uint32 row,
+			   uint32 name)
 {
 	SetState	state = {
-		.link = groups->n,.row = row,.similarity = -1,.name = name,.reflexive = true
+		.link = groups->n,.row = row,.similarity = -1,.name = name,
+		.reflexive = true
 	};
 	SetKey		key = set_key(groups->keys.secret, values, n);
 	KnownSet   *known = name == 0 ? known_lookup(groups->known, key) : NULL;
@@ -306,7 +323,9 @@ set_groups_forgot(const SetGroups *groups)
 	return groups->forgot;
 }
 
-/* Return the state of a set, to be changed or not; valid until the next call. */
+/*
+ * Return the state of a set, to be changed or not; valid until the next call.
+ */
 static SetState *
 state_of(SetGroups *groups, uint32 set, bool change)
 {
@@ -314,7 +333,8 @@ state_of(SetGroups *groups, uint32 set, bool change)
 }
 
 void
-set_groups_give(SetGroups *groups, uint32 set, uint32 row, bool represents, double similarity)
+set_groups_give(SetGroups *groups, uint32 set, uint32 row, bool represents,
+				double similarity)
 {
 	SetState   *state = state_of(groups, set, true);
 
@@ -365,7 +385,8 @@ read_set(SetGroups *groups)
 	spillreader_read(&groups->reader, &record, sizeof(record));
 	Assert(record.nvalues <= record.size && groups->next < groups->n);
 	groups->place = growing_reserve(groups->place, &groups->max_place,
-									set_bytes(record.size) + sizeof(uint64) * record.nkeys, 1);
+									set_bytes(record.size) +
+									sizeof(uint64) * record.nkeys, 1);
 	memset(set, 0, sizeof(JoinSet));
 	set->size = record.size;
 	set->nvalues = record.nvalues;
@@ -374,23 +395,29 @@ read_set(SetGroups *groups)
 	set->values = set_values(groups->place, record.size);
 	set->keys = (uint64 *) (groups->place + set_bytes(record.size));
 	begin = record.nkeys == 0 ? (char *) set->values : groups->place;
-	spillreader_read(&groups->reader, begin, (char *) (set->values + set->nvalues) - begin);
+	spillreader_read(&groups->reader, begin,
+					 (char *) (set->values + set->nvalues) - begin);
 	spillreader_read(&groups->reader, set->keys, sizeof(uint64) * set->nkeys);
 	return set;
 }
 
-/* Return the next set of one of these statuses, valid until the next call; NULL: none. */
+/*
+ * Return the next set of one of these statuses, valid until the next call;
+ * NULL: none.
+ */
 static JoinSet *
 next_set(SetGroups *groups, int statuses)
 {
 	while (groups->next < groups->n)
 	{
-		JoinSet    *set = groups->spilled ? read_set(groups) : &groups->sets[groups->next];
+		JoinSet    *set = groups->spilled ? read_set(groups) :
+		&groups->sets[groups->next];
 
 		CHECK_FOR_INTERRUPTS();
 		groups->next++;
 		if (statuses == ALL_SETS ||
-			(statuses & STATUS_BIT(state_of(groups, set->first, false)->status)) != 0)
+			(statuses & STATUS_BIT(state_of(groups, set->first,
+											false)->status)) != 0)
 			return set;
 	}
 	return NULL;
@@ -405,8 +432,9 @@ prepare_sets(SetGroups *groups)
 	SpillFile	prepared;
 	JoinSet    *set;
 
-	search->room = palloc_extended(sizeof(uint64) * Max(search->max_features, 1),
-								   MCXT_ALLOC_HUGE);
+	search->room =
+		palloc_extended(sizeof(uint64) * Max(search->max_features, 1),
+						MCXT_ALLOC_HUGE);
 	if (algorithm->ordered)
 	{
 		counters_create(&search->counters, groups->nvalues,
@@ -432,8 +460,10 @@ prepare_sets(SetGroups *groups)
 		if (groups->spilled)
 			write_set(&prepared, set);
 		else
-			set->keys = memcpy(arena_alloc(&groups->values, sizeof(uint64) * Max(set->nkeys, 1)),
-							   set->keys, sizeof(uint64) * set->nkeys);
+			set->keys =
+				memcpy(arena_alloc(&groups->values,
+								   sizeof(uint64) * Max(set->nkeys, 1)),
+					   set->keys, sizeof(uint64) * set->nkeys);
 	}
 	if (groups->spilled)
 	{
@@ -457,8 +487,10 @@ begin_index(SetGroups *groups)
 		inverted_index_free(&search->index);
 	arena_reset(&groups->indexed);
 	growing_index_create(&search->index,
-						 Min(groups->npostings, index_memory(groups) / (8 * sizeof(Posting))),
-						 groups->algorithm->ordered ? search->counters.used : groups->npostings);
+						 Min(groups->npostings,
+							 index_memory(groups) / (8 * sizeof(Posting))),
+						 groups->algorithm->ordered ? search->counters.used :
+						 groups->npostings);
 	search->components = NULL;
 	search->run_ends = NULL;
 }
@@ -478,7 +510,10 @@ has_room(SetGroups *groups, const JoinSet *set)
 	return index->nadded == 0 || bytes <= index_memory(groups);
 }
 
-/* Copy a set that was read from the file to memory that lasts as long as the index. */
+/*
+ * Copy a set that was read from the file to memory that lasts as long as the
+ * index.
+ */
 static void
 store_read(SetGroups *groups, JoinSet *set)
 {
@@ -505,8 +540,10 @@ index_set(SetGroups *groups, const JoinSet *set)
 	JoinSet    *member;
 
 	if (number == groups->max_members)
-		groups->members = growing_reserve(groups->members, &groups->max_members,
-										  number + (size_t) 1, sizeof(JoinSet));
+		groups->members = growing_reserve(groups->members,
+										  &groups->max_members,
+										  number + (size_t) 1,
+										  sizeof(JoinSet));
 	member = &groups->members[number];
 	*member = *set;
 	search->sets = groups->members;
@@ -537,9 +574,13 @@ is_reflexive(SetGroups *groups, const JoinSet *set)
 		groups->algorithm->reflexive(&groups->search, set);
 }
 
-/* True if a set must not belong to a representative, whatever their similarity. */
+/*
+ * True if a set must not belong to a representative, whatever their
+ * similarity.
+ */
 static bool
-must_be_apart(SetGroups *groups, const JoinSet *set, const JoinSet *representative)
+must_be_apart(SetGroups *groups, const JoinSet *set,
+			  const JoinSet *representative)
 {
 	uint32		name;
 	uint32		other;
@@ -548,12 +589,14 @@ must_be_apart(SetGroups *groups, const JoinSet *set, const JoinSet *representati
 		return false;
 	name = state_of(groups, set->first, false)->name;
 	other = state_of(groups, representative->first, false)->name;
-	return name != 0 && other != 0 && groups->apart(groups->apart_context, name, other);
+	return name != 0 && other != 0 &&
+		groups->apart(groups->apart_context, name, other);
 }
 
 /* True if a set may belong to a representative of the index. */
 static bool
-may_belong(SetGroups *groups, const JoinSet *set, const JoinSet *representative)
+may_belong(SetGroups *groups, const JoinSet *set,
+		   const JoinSet *representative)
 {
 	return groups->algorithm->verify(&groups->search, representative, set) &&
 		!must_be_apart(groups, set, representative);
@@ -578,8 +621,8 @@ near_representative(SetGroups *groups, const JoinSet *set)
 }
 
 /*
- * Decide whether the undecided sets are representatives or members.  Return true if the index
- * became full, so that some sets stay undecided.
+ * Decide whether the undecided sets are representatives or members.  Return
+ * true if the index became full, so that some sets stay undecided.
  */
 static bool
 choose_representatives(SetGroups *groups)
@@ -588,7 +631,8 @@ choose_representatives(SetGroups *groups)
 	JoinSet    *set;
 
 	rewind_sets(groups);
-	while ((set = next_set(groups, STATUS_BIT(UNDECIDED) | STATUS_BIT(GIVEN))) != NULL)
+	while ((set = next_set(groups,
+						   STATUS_BIT(UNDECIDED) | STATUS_BIT(GIVEN))) != NULL)
 	{
 		SetState   *state = state_of(groups, set->first, false);
 		const JoinSet *near = state->status == GIVEN ? NULL :
@@ -603,7 +647,9 @@ choose_representatives(SetGroups *groups)
 		state->status = near != NULL ? MEMBER : REPRESENTATIVE;
 		if (near == NULL)
 		{
-			state->similarity = paired_similarity(groups->kind, groups->search.measure, set, set);
+			state->similarity = paired_similarity(groups->kind,
+												  groups->search.measure, set,
+												  set);
 			store_read(groups, set);
 			index_set(groups, set);
 		}
@@ -633,7 +679,8 @@ choose_nearest(SetGroups *groups, const JoinSet *set)
 		CHECK_EVERY(i);
 		if (!may_belong(groups, set, candidate))
 			continue;
-		similarity = paired_similarity(groups->kind, groups->search.measure, candidate, set);
+		similarity = paired_similarity(groups->kind, groups->search.measure,
+									   candidate, set);
 		Assert(candidate->first != set->first);
 		/* a representative that was not added comes before all sets */
 		if (similarity < state.similarity ||
@@ -651,7 +698,10 @@ choose_nearest(SetGroups *groups, const JoinSet *set)
 
 #define NO_COMPONENT	UINT32_MAX
 
-/* Compare sets by their representatives after the first pass, then by their numbers. */
+/*
+ * Compare sets by their representatives after the first pass, then by their
+ * numbers.
+ */
 static int
 compare_members(const void *a, const void *b)
 {
@@ -663,7 +713,9 @@ compare_members(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Read the next sets that fit into memory with an index; return their number. */
+/*
+ * Read the next sets that fit into memory with an index; return their number.
+ */
 static uint32
 read_block(SetGroups *groups)
 {
@@ -678,7 +730,8 @@ read_block(SetGroups *groups)
 		if (groups->spilled)
 			bytes += set->nkeys * 5 * sizeof(Posting) + set_bytes(set->size) +
 				sizeof(JoinSet) * 4;
-		groups->members = growing_reserve(groups->members, &groups->max_members,
+		groups->members = growing_reserve(groups->members,
+										  &groups->max_members,
 										  n + (size_t) 1, sizeof(JoinSet));
 		groups->members[n] = *set;
 		groups->members[n++].key.low = links_root(&groups->states, set->first);
@@ -715,7 +768,10 @@ index_block(SetGroups *groups)
 	groups->search.run_ends = run_ends;
 }
 
-/* Return the component in the index of sets with that representative, or NO_COMPONENT. */
+/*
+ * Return the component in the index of sets with that representative, or
+ * NO_COMPONENT.
+ */
 static uint32
 indexed_component(const SetGroups *groups, uint32 representative)
 {
@@ -731,7 +787,8 @@ indexed_component(const SetGroups *groups, uint32 representative)
 		else
 			high = middle;
 	}
-	if (low == groups->search.index.nadded || groups->members[low].key.low != representative)
+	if (low == groups->search.index.nadded ||
+		groups->members[low].key.low != representative)
 		return NO_COMPONENT;
 	return search_component(&groups->search, low);
 }
@@ -763,7 +820,8 @@ connect_set(SetGroups *groups, const JoinSet *set)
 		first = Min(first, other);
 		/* the first set of both components is that of their union */
 		if (search->component != NO_COMPONENT)
-			search->components[Max(search->component, component)] = Min(search->component, component);
+			search->components[Max(search->component, component)] =
+				Min(search->component, component);
 		search->component = Min(search->component, component);
 	}
 }
@@ -807,7 +865,8 @@ set_groups_decide(SetGroups *groups, GroupRule rule)
 		begin_index(groups);
 		left = choose_representatives(groups);
 		rewind_sets(groups);
-		while (rule == RULE_GREEDY && (set = next_set(groups, MEMBERS)) != NULL)
+		while (rule == RULE_GREEDY &&
+			   (set = next_set(groups, MEMBERS)) != NULL)
 			choose_nearest(groups, set);
 	}
 	if (rule == RULE_CONNECTED)
@@ -820,7 +879,9 @@ GroupMember
 set_groups_member(SetGroups *groups, uint32 set, uint32 row)
 {
 	SetState	state = *state_of(groups, set, false);
-	uint32		representative = state_of(groups, links_root(&groups->states, set), false)->row;
+	uint32		representative = state_of(groups,
+										  links_root(&groups->states, set),
+										  false)->row;
 	GroupMember member = {row, get_float8_nan()};
 
 	Assert(state.status > GIVEN && groups->context == NULL);

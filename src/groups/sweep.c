@@ -1,10 +1,10 @@
 /*
  * sweep.c
- *		near_duplicate_groups_sweep(): groups of the rows of a query at several thresholds, in
- *		figures by which one is chosen without labels.
+ *		near_duplicate_groups_sweep(): groups of the rows of a query at several
+ *		thresholds, in figures by which one is chosen without labels.
  *
- * The query runs once, and its rows are stored.  Each threshold groups them anew, as keys and
- * candidates depend on it.
+ * The query runs once, and its rows are stored.  Each threshold groups them
+ * anew, as keys and candidates depend on it.
  */
 #include "postgres.h"
 
@@ -63,21 +63,28 @@ read_rows(Sweep *sweep, UserQuery *query)
 	RowSets    *rows = &sweep->rows;
 
 	row_sets_columns(rows, query->result);
-	sweep->store = tuplestore_begin_heap(false, false, Max(rows->memory / 16 / 1024, 64));
+	sweep->store = tuplestore_begin_heap(false, false,
+										 Max(rows->memory / 16 / 1024, 64));
 	sweep->slot = MakeSingleTupleTableSlot(rows->desc, &TTSOpsMinimalTuple);
 	user_query_run(query, store_row, sweep);
 }
 
-/* Call a function for each stored row, in a memory context that is reset after it. */
+/*
+ * Call a function for each stored row, in a memory context that is reset after
+ * it.
+ */
 static void
 for_each_row(Sweep *sweep, StoredRow call, void *context)
 {
-	MemoryContext per_row = AllocSetContextCreate(CurrentMemoryContext, "row of a sweep",
+	MemoryContext per_row = AllocSetContextCreate(CurrentMemoryContext,
+												  "row of a sweep",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(per_row);
 
 	tuplestore_rescan(sweep->store);
-	for (uint32 row = 0; tuplestore_gettupleslot(sweep->store, true, false, sweep->slot); row++)
+	for (uint32 row = 0;
+		 tuplestore_gettupleslot(sweep->store, true, false,
+								 sweep->slot); row++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		slot_getallattrs(sweep->slot);
@@ -106,7 +113,8 @@ add_row(Sweep *sweep, uint32 row, void *unused)
 static void
 note_similarity(Sweep *sweep, uint32 row, GroupMember member)
 {
-	if (isnan(sweep->least.similarity) || member.similarity < sweep->least.similarity)
+	if (isnan(sweep->least.similarity) ||
+		member.similarity < sweep->least.similarity)
 	{
 		sweep->least_row = row;
 		sweep->least = member;
@@ -129,7 +137,8 @@ count_rows(Sweep *sweep)
 		CHECK_EVERY(row);
 		while (sweep->sizes.n <= Max(row, member.representative))
 			disk_array_append(&sweep->sizes, &none, 1);
-		size = ++*(uint32 *) disk_array_at(&sweep->sizes, member.representative, true);
+		size = ++*(uint32 *) disk_array_at(&sweep->sizes,
+										   member.representative, true);
 		sweep->largest = Max(sweep->largest, size);
 		sweep->groups += size == 2;
 		sweep->duplicates += member.representative != row;
@@ -138,7 +147,10 @@ count_rows(Sweep *sweep)
 	}
 }
 
-/* Signatures of representatives, for the rule connected, which computes no similarities */
+/*
+ * Signatures of representatives, for the rule connected, which computes no
+ * similarities
+ */
 typedef struct Representatives
 {
 	RowIds		signatures;
@@ -146,8 +158,8 @@ typedef struct Representatives
 } Representatives;
 
 /*
- * StoredRow: store the signature of the representative of several rows, which is the first of them;
- * compare another row with it.
+ * StoredRow: store the signature of the representative of several rows, which
+ * is the first of them; compare another row with it.
  */
 static void
 compare_row(Sweep *sweep, uint32 row, void *context)
@@ -161,13 +173,17 @@ compare_row(Sweep *sweep, uint32 row, void *context)
 	Assert(member.representative <= row);
 	if (member.representative != row)
 	{
-		place = *(uint32 *) disk_array_at(&representatives->places, member.representative, false);
-		member.similarity = signatures_value(DatumGetSignature(row_ids_get(&representatives->signatures, place)),
-											 DatumGetSignature(signature), sweep->rows.measure);
+		place = *(uint32 *) disk_array_at(&representatives->places,
+										  member.representative, false);
+		member.similarity =
+			signatures_value(DatumGetSignature(row_ids_get(&representatives->signatures, place)),
+							 DatumGetSignature(signature),
+							 sweep->rows.measure);
 		note_similarity(sweep, row, member);
 	}
 	else if (*(uint32 *) disk_array_at(&sweep->sizes, row, false) > 1)
-		row_ids_put(&representatives->signatures, signature, sweep->slot->tts_isnull[1]);
+		row_ids_put(&representatives->signatures, signature,
+					sweep->slot->tts_isnull[1]);
 }
 
 /* Connected: find the row that is least similar to its representative. */
@@ -177,7 +193,8 @@ compare_rows(Sweep *sweep)
 	size_t		memory = sweep->rows.memory / 16;
 	Representatives representatives;
 
-	row_ids_begin(&representatives.signatures, sweep->rows.signature_type, memory * 4);
+	row_ids_begin(&representatives.signatures, sweep->rows.signature_type,
+				  memory * 4);
 	disk_array_begin(&representatives.places, sizeof(uint32), memory);
 	for_each_row(sweep, compare_row, &representatives);
 	disk_array_free(&representatives.places);
@@ -192,7 +209,8 @@ id_text(RowIds *ids, uint32 row)
 	bool		is_varlena;
 
 	getTypeOutputInfo(ids->type, &output, &is_varlena);
-	return CStringGetTextDatum(OidOutputFunctionCall(output, row_ids_get(ids, row)));
+	return CStringGetTextDatum(OidOutputFunctionCall(output,
+													 row_ids_get(ids, row)));
 }
 
 /* Put the row of the result for a threshold. */
@@ -202,7 +220,8 @@ put_threshold(Sweep *sweep, ReturnSetInfo *rsinfo, double threshold)
 	bool		none = isnan(sweep->least.similarity);
 	RowIds	   *ids = &sweep->rows.ids;
 	Datum		values[7] = {
-		Float8GetDatum(threshold), Int64GetDatum(sweep->groups), Int64GetDatum(sweep->duplicates),
+		Float8GetDatum(threshold), Int64GetDatum(sweep->groups),
+		Int64GetDatum(sweep->duplicates),
 		Int64GetDatum(sweep->largest)
 	};
 	bool		nulls[7] = {false, false, false, false, none, none, none};
@@ -231,7 +250,10 @@ try_threshold(Sweep *sweep, ReturnSetInfo *rsinfo, double threshold)
 	disk_array_free(&sweep->sizes);
 }
 
-/* Return the thresholds, *n of them; raise an error unless all are valid for a measure. */
+/*
+ * Return the thresholds, *n of them; raise an error unless all are valid for a
+ * measure.
+ */
 static double *
 read_thresholds(ArrayType *array, Measure measure, int *n)
 {
@@ -239,7 +261,8 @@ read_thresholds(ArrayType *array, Measure measure, int *n)
 	bool	   *nulls;
 	double	   *thresholds;
 
-	deconstruct_array(array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
+	deconstruct_array(array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,
+					  TYPALIGN_DOUBLE,
 					  &elements, &nulls, n);
 	thresholds = palloc(Max(*n, 1) * sizeof(double));
 	for (int i = 0; i < *n; i++)
@@ -266,16 +289,19 @@ near_duplicate_groups_sweep(PG_FUNCTION_ARGS)
 
 	if (!groups_begin(fcinfo, 4, false, &arguments))
 		return (Datum) 0;
-	user_query_begin(&query, text_to_cstring(PG_GETARG_TEXT_PP(0)), NULL, NULL);
+	user_query_begin(&query, text_to_cstring(PG_GETARG_TEXT_PP(0)), NULL,
+					 NULL);
 	/* ids of any type, as they are only shown */
 	if (query.result->natts > 0)
 		arguments.id_type = TupleDescAttr(query.result, 0)->atttypid;
 	sweep.rule = arguments.rule;
 	row_sets_begin(&sweep.rows, fcinfo, 2, &arguments);
-	thresholds = read_thresholds(PG_GETARG_ARRAYTYPE_P(1), sweep.rows.measure, &n);
+	thresholds = read_thresholds(PG_GETARG_ARRAYTYPE_P(1), sweep.rows.measure,
+								 &n);
 	read_rows(&sweep, &query);
 	for (int i = 0; i < n; i++)
-		try_threshold(&sweep, (ReturnSetInfo *) fcinfo->resultinfo, thresholds[i]);
+		try_threshold(&sweep, (ReturnSetInfo *) fcinfo->resultinfo,
+					  thresholds[i]);
 	ExecDropSingleTupleTableSlot(sweep.slot);
 	tuplestore_end(sweep.store);
 	row_sets_end(&sweep.rows);

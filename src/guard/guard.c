@@ -31,7 +31,8 @@ prepare_new_rows(Guard *guard, Relation rel)
 	}
 	else
 	{
-		guard->key = guard_index_value(rel, table->indexid, table->keyno, true);
+		guard->key = guard_index_value(rel, table->indexid, table->keyno,
+									   true);
 		guard->predicate = guard_predicate(rel, table->indexid, true);
 	}
 	guard->columns = guard_scope_columns(guard, rel, guard->before);
@@ -81,7 +82,8 @@ call_site_guard(FmgrInfo *flinfo, Relation rel, const Trigger *trigger)
 	if (guard != NULL && guard->partitions != NULL)
 		AcceptInvalidationMessages();
 	if (guard != NULL && (guard->tgoid != trigger->tgoid ||
-						  (guard->partitions != NULL && guard->partitions->stale)))
+						  (guard->partitions != NULL &&
+						   guard->partitions->stale)))
 	{
 		flinfo->fn_extra = NULL;
 		MemoryContextDelete(guard->memory);
@@ -105,7 +107,8 @@ static bool
 read_row(Guard *guard, TriggerData *trigdata, NewRow *row)
 {
 	bool		update = TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event);
-	TupleTableSlot *slot = update ? trigdata->tg_newslot : trigdata->tg_trigslot;
+	TupleTableSlot *slot = update ? trigdata->tg_newslot :
+	trigdata->tg_trigslot;
 	ItemPointerData tid = slot->tts_tid;
 
 	if (guard->before && update)
@@ -158,8 +161,10 @@ static HeapTuple
 check_row(Guard *guard, TriggerData *trigdata, MemoryContext caller)
 {
 	bool		update = TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event);
-	TupleTableSlot *slot = update ? trigdata->tg_newslot : trigdata->tg_trigslot;
-	HeapTuple	tuple = update ? trigdata->tg_newtuple : trigdata->tg_trigtuple;
+	TupleTableSlot *slot = update ? trigdata->tg_newslot :
+	trigdata->tg_trigslot;
+	HeapTuple	tuple = update ? trigdata->tg_newtuple :
+	trigdata->tg_trigtuple;
 	NewRow		row = {.slot = slot};
 	GuardMatch	match;
 	bool		found;
@@ -196,7 +201,8 @@ neardup_guard(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("neardup_guard was not called as a trigger"),
 				 errhint("Use CREATE CONSTRAINT TRIGGER ... AFTER INSERT OR UPDATE ON ... FOR EACH ROW EXECUTE FUNCTION neardup_guard(...).")));
-	guard = call_site_guard(fcinfo->flinfo, trigdata->tg_relation, trigdata->tg_trigger);
+	guard = call_site_guard(fcinfo->flinfo, trigdata->tg_relation,
+							trigdata->tg_trigger);
 	caller = MemoryContextSwitchTo(guard->row->ecxt_per_tuple_memory);
 	if (guard->statement)
 	{

@@ -281,7 +281,8 @@ extern Node *guard_expand_generated(Node *expr, Relation rel, int varno,
  * or the predicate of an index (without an expression if it has none); from
  * rows that are not stored yet, if before.  In the current memory context.
  */
-extern GuardValue guard_index_value(Relation rel, Oid indexid, AttrNumber keyno,
+extern GuardValue guard_index_value(Relation rel, Oid indexid,
+									AttrNumber keyno,
 									bool before);
 extern GuardValue guard_column_value(Relation rel, AttrNumber attno,
 									 bool before);
@@ -463,7 +464,8 @@ extern bool guard_search(Guard *guard, Relation rel, NewRow *row,
  * True if the version of a row in the slot was deleted by a transaction that
  * was running when the scan began.
  */
-extern bool guard_deleted_since(const ConflictScan *scan, TupleTableSlot *slot);
+extern bool guard_deleted_since(const ConflictScan *scan,
+								TupleTableSlot *slot);
 
 /*
  * Return the live version of the row at *tid, which this transaction has

@@ -66,7 +66,8 @@ find_leaf(Relation rel)
 {
 	ListCell   *lc;
 
-	foreach(lc, find_all_inheritors(RelationGetRelid(rel), AccessShareLock, NULL))
+	foreach(lc,
+			find_all_inheritors(RelationGetRelid(rel), AccessShareLock, NULL))
 		if (get_rel_relkind(lfirst_oid(lc)) != RELKIND_PARTITIONED_TABLE)
 		return lfirst_oid(lc);
 	return InvalidOid;
@@ -223,7 +224,8 @@ neardup_guard_created(PG_FUNCTION_ARGS)
 	if (may_create_guard(event))
 	{
 		CreateTrigStmt *statement = (CreateTrigStmt *) event->parsetree;
-		Relation	rel = relation_openrv(statement->relation, AccessShareLock);
+		Relation	rel = relation_openrv(statement->relation,
+										  AccessShareLock);
 		const Trigger *trigger = guard_trigger(rel, statement->trigname, true);
 
 		if (trigger != NULL)

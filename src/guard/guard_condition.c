@@ -55,7 +55,8 @@ column_names(Relation rel)
 	for (int i = 0; i < desc->natts; i++)
 		if (!TupleDescAttr(desc, i)->attisdropped)
 			appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "",
-							 quote_identifier(NameStr(TupleDescAttr(desc, i)->attname)));
+							 quote_identifier(NameStr(TupleDescAttr(desc,
+																	i)->attname)));
 	return names.data;
 }
 
@@ -89,7 +90,8 @@ explain_error(void *arg)
 			break;
 	}
 	errcontext("condition of trigger \"%s\" on table \"%s\"",
-			   parsing->trigger->tgname, RelationGetRelationName(parsing->rel));
+			   parsing->trigger->tgname,
+			   RelationGetRelationName(parsing->rel));
 }
 
 /* Raise an error about the condition. */
@@ -109,7 +111,8 @@ static Node *
 parse_text(const char *text)
 {
 	List	   *statements = raw_parser(text, RAW_PARSE_PLPGSQL_EXPR);
-	SelectStmt *select = (SelectStmt *) linitial_node(RawStmt, statements)->stmt;
+	SelectStmt *select = (SelectStmt *) linitial_node(RawStmt,
+													  statements)->stmt;
 
 	if (!IsA(select, SelectStmt) || list_length(select->targetList) != 1 ||
 		select->distinctClause != NIL || select->fromClause != NIL ||
@@ -126,7 +129,8 @@ static void
 add_row(ParseState *pstate, Relation rel, const char *name)
 {
 	addNSItemToQuery(pstate,
-					 addRangeTableEntryForRelation(pstate, rel, AccessShareLock,
+					 addRangeTableEntryForRelation(pstate, rel,
+												   AccessShareLock,
 												   makeAlias(name, NIL),
 												   false, false),
 					 false, true, true);

@@ -135,7 +135,8 @@ guard_arguments(const Trigger *trigger)
 	if ((arguments.mode == GUARD_TAG) != (nargs == 4))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg(nargs == 4 ? "only mode tag of neardup_guard takes a tag column" :
+				 errmsg(nargs == 4 ?
+						"only mode tag of neardup_guard takes a tag column" :
 						"mode tag of neardup_guard wants a tag column"),
 				 errhint(USAGE_HINT)));
 	Assert(arguments.nscope == 0 || arguments.scope != NULL);
@@ -155,7 +156,8 @@ check_row_timing(Relation rel, const Trigger *trigger, GuardMode mode)
 	int16		type = trigger->tgtype;
 	bool		before = TRIGGER_FOR_BEFORE(type);
 
-	if (TRIGGER_FOR_INSTEAD(type) || TRIGGER_FOR_DELETE(type) || TRIGGER_FOR_TRUNCATE(type))
+	if (TRIGGER_FOR_INSTEAD(type) || TRIGGER_FOR_DELETE(type) ||
+		TRIGGER_FOR_TRUNCATE(type))
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("trigger \"%s\" must be fired BEFORE or AFTER, for each row, by INSERT or UPDATE only",
@@ -176,7 +178,8 @@ check_row_timing(Relation rel, const Trigger *trigger, GuardMode mode)
 				 errdetail("A row that is in the table already cannot be dropped or changed."),
 				 errhint("Use CREATE TRIGGER ... BEFORE INSERT, or mode reject or warn.")));
 	if (mode == GUARD_SKIP && rel->rd_rel->relispartition &&
-		!(TRIGGER_FOR_INSERT(type) && TRIGGER_FOR_UPDATE(type) && trigger->tgnattr == 0))
+		!(TRIGGER_FOR_INSERT(type) && TRIGGER_FOR_UPDATE(type) &&
+		  trigger->tgnattr == 0))
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("trigger \"%s\" must be fired BEFORE INSERT OR UPDATE, of any column, as neardup_guard's mode is skip and table \"%s\" is a partition",
@@ -212,7 +215,8 @@ check_statement_timing(Relation rel, const Trigger *trigger, GuardMode mode)
 						trigger->tgname, mode_names[mode]),
 				 errdetail("Rows that are in the table already cannot be dropped or changed."),
 				 errhint("Use CREATE TRIGGER ... BEFORE INSERT ... FOR EACH ROW, or mode reject or warn.")));
-	if (rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE || rel->rd_rel->relispartition)
+	if (rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ||
+		rel->rd_rel->relispartition)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("neardup_guard cannot check the statements of table \"%s\"",
@@ -250,7 +254,8 @@ check_inheritance(Relation rel)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg(parent ? "neardup_guard cannot guard table \"%s\", as others inherit from it" :
+			 errmsg(parent ?
+					"neardup_guard cannot guard table \"%s\", as others inherit from it" :
 					"neardup_guard cannot guard table \"%s\", as it inherits from another",
 					RelationGetRelationName(rel)),
 			 errdetail("Rows would be compared with the rows of one table only."),

@@ -94,8 +94,9 @@ guard_key_compare(Relation rel, TupleTableSlot *a, TupleTableSlot *b,
 											  attno - 1)->atttypid);
 		if (compare == NULL)
 			break;
-		*order = DatumGetInt32(FunctionCall2Coll(compare, key->rd_indcollation[i],
-												 values[0][i], values[1][i]));
+		*order =
+			DatumGetInt32(FunctionCall2Coll(compare, key->rd_indcollation[i],
+											values[0][i], values[1][i]));
 	}
 	index_close(key, AccessShareLock);
 	return compare != NULL;
@@ -130,7 +131,8 @@ row_text(Relation key, TupleTableSlot *row, Datum *values, bool *isnull)
 	TupleDescFinalize(desc);
 	return OidOutputFunctionCall(F_RECORD_OUT,
 								 HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc),
-																   values, isnull)));
+																   values,
+																   isnull)));
 }
 
 char *
@@ -150,7 +152,8 @@ guard_key_text(Relation rel, TupleTableSlot *row)
 	else
 	{
 		getTypeOutputInfo(TupleDescAttr(RelationGetDescr(rel),
-										key->rd_index->indkey.values[0] - 1)->atttypid,
+										key->rd_index->indkey.values[0] -
+										1)->atttypid,
 						  &output, &varlena);
 		text = OidOutputFunctionCall(output, values[0]);
 	}

@@ -69,7 +69,8 @@ guard_note_accepted(const Guard *guard, const TriggerData *trigdata)
 {
 	Moving		row = {
 		.statement = guard_current_statement(),
-		.depth = DatumGetInt32(DirectFunctionCall1(pg_trigger_depth, (Datum) 0)),
+		.depth =
+		DatumGetInt32(DirectFunctionCall1(pg_trigger_depth, (Datum) 0)),
 		.relid = RelationGetRelid(trigdata->tg_relation),
 		.tid = trigdata->tg_trigtuple->t_self
 	};
@@ -151,7 +152,8 @@ guard_open_former(const TriggerData *trigdata, Relation *rel)
 		return NULL;
 	slot = table_slot_create(*rel, NULL);
 	/* the table may have been truncated since */
-	if (ItemPointerGetBlockNumber(&row->tid) >= RelationGetNumberOfBlocks(*rel) ||
+	if (ItemPointerGetBlockNumber(&row->tid) >=
+		RelationGetNumberOfBlocks(*rel) ||
 		!table_tuple_fetch_row_version(*rel, &row->tid, SnapshotAny, slot) ||
 		!is_moved(slot))
 	{

@@ -38,7 +38,8 @@ guard_describe(const Guard *guard, Relation rel, TupleTableSlot *row,
 	if (!together)
 		appendStringInfoString(&text, " is already there");
 	if (shown)
-		appendStringInfo(&text, "%s similarity %s", together ? " has" : " with",
+		appendStringInfo(&text, "%s similarity %s", together ? " has" :
+						 " with",
 						 double_to_shortest_decimal(match->similarity));
 	else if (together)
 		appendStringInfoString(&text, " is near");

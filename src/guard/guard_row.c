@@ -1,6 +1,7 @@
 /*
  * guard_row.c
- *		Rows: how their values are read, and a new one compared with a stored one.
+ *		Rows: how their values are read, and a new one compared with a stored
+ *		one.
  *
  * The signature is a key of the index: a column, or an expression over the
  * row.  In a BEFORE trigger a generated column has no value yet.  Its
@@ -125,7 +126,8 @@ index_expression(Relation index, AttrNumber keyno)
 static GuardValue
 make_value(AttrNumber attno, Node *expr)
 {
-	const int	whole_row = InvalidAttrNumber - FirstLowInvalidHeapAttributeNumber;
+	const int	whole_row = InvalidAttrNumber -
+	FirstLowInvalidHeapAttributeNumber;
 	GuardValue	value = {.attno = attno};
 
 	Assert(attno > 0 || expr != NULL);
@@ -177,8 +179,9 @@ guard_index_value(Relation rel, Oid indexid, AttrNumber keyno, bool before)
 
 	value = attno != InvalidAttrNumber ?
 		guard_column_value(rel, attno, before) :
-		make_value(attno, guard_expand_generated(index_expression(index, keyno),
-												 rel, 1, before));
+		make_value(attno,
+				   guard_expand_generated(index_expression(index, keyno),
+										  rel, 1, before));
 	index_close(index, NoLock);
 	return value;
 }
@@ -204,7 +207,9 @@ guard_when_inputs(Relation rel, const Trigger *trigger)
 		other = attno > 0 && IS_VIRTUAL(generated(rel, attno));
 	}
 	return other ?
-		bms_add_member(inputs, InvalidAttrNumber - FirstLowInvalidHeapAttributeNumber) :
+		bms_add_member(inputs,
+					   InvalidAttrNumber -
+					   FirstLowInvalidHeapAttributeNumber) :
 		inputs;
 }
 
@@ -335,7 +340,8 @@ guard_scope_columns(const Guard *guard, Relation rel, bool before)
 
 	for (int i = 0; i < guard->nscope; i++)
 		columns[i] = guard_column_value(rel,
-										guard_scope_attno(rel, guard->scope[i].name),
+										guard_scope_attno(rel,
+														  guard->scope[i].name),
 										before);
 	return columns;
 }
@@ -381,7 +387,8 @@ is_in_scope(const ConflictScan *scan)
 			if (isnull != row->scope_isnull[i])
 				return false;
 		}
-		else if (!DatumGetBool(FunctionCall2Coll(&scope->equal, scope->collation,
+		else if (!DatumGetBool(FunctionCall2Coll(&scope->equal,
+												 scope->collation,
 												 row->scope[i], value)))
 			return false;
 	}
@@ -432,7 +439,8 @@ guard_scope_scankeys(const ConflictScan *scan, Relation index, ScanKey keys)
 	{
 		const GuardScope *scope = &guard->scope[i];
 		StrategyNumber strategy;
-		AttrNumber	keyno = find_key(index, scan->table->columns[i].attno, scope,
+		AttrNumber	keyno = find_key(index, scan->table->columns[i].attno,
+									 scope,
 									 &strategy);
 
 		/* GIN cannot search nulls */
@@ -495,7 +503,8 @@ is_signature_unchanged(Guard *guard, TupleTableSlot *before,
 }
 
 bool
-guard_row_unchanged(Guard *guard, TupleTableSlot *before, TupleTableSlot *after)
+guard_row_unchanged(Guard *guard, TupleTableSlot *before,
+					TupleTableSlot *after)
 {
 	if (guard->when != NULL &&
 		!guard_inputs_unchanged(guard->when, before, after))
@@ -527,7 +536,8 @@ guard_is_similar(ConflictScan *scan, bool *same)
 
 	*same = false;
 	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-	value = guard_value(&scan->table->key, scan->table->slot, econtext, &isnull);
+	value = guard_value(&scan->table->key, scan->table->slot, econtext,
+						&isnull);
 	if (!isnull && is_in_scope(scan))
 	{
 		const Signature *sig = DatumGetSignature(value);
@@ -576,6 +586,7 @@ guard_inserted_together(TupleTableSlot *row, TupleTableSlot *other)
 	if (!guard_is_own(other))
 		return false;
 	if (TTS_IS_BUFFERTUPLE(row))
-		command = guard_is_own(row) ? guard_own_command(row) : InvalidCommandId;
+		command = guard_is_own(row) ? guard_own_command(row) :
+			InvalidCommandId;
 	return guard_own_command(other) == command;
 }

@@ -179,7 +179,8 @@ is_nearer(ConflictScan *scan)
 	Assert(scan->best != NULL && !TTS_EMPTY(scan->best));
 	if (scan->similarity != scan->best_similarity)
 		return scan->similarity > scan->best_similarity;
-	return guard_key_compare(scan->rel, scan->table->slot, scan->best, &order) &&
+	return guard_key_compare(scan->rel, scan->table->slot, scan->best,
+							 &order) &&
 		order < 0;
 }
 
@@ -241,7 +242,8 @@ visit_all(ConflictScan *scan, TIDBitmap *bitmap)
 		}
 	}
 	bitmap_pages_end(&pages);
-	return outcome == NOTHING && scan->best != NULL ? take_best(scan) : outcome;
+	return outcome == NOTHING && scan->best != NULL ? take_best(scan) :
+		outcome;
 }
 
 /*
@@ -387,7 +389,8 @@ guard_search(Guard *guard, Relation rel, NewRow *row, GuardMatch *match)
 								   SIGNATURE_MATCH_STRATEGY, InvalidOid,
 								   InvalidOid, &none, PointerGetDatum(query));
 	found = search_next(&scan, guard->own, rel, keys, match);
-	for (int i = 0; partitions != NULL && i < partitions->ntables && !found; i++)
+	for (int i = 0; partitions != NULL && i < partitions->ntables && !found;
+		 i++)
 	{
 		GuardTable *table = &partitions->tables[i];
 		Relation	partition;

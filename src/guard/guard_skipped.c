@@ -179,7 +179,8 @@ neardup_guard_skipped(PG_FUNCTION_ARGS)
 		values[4] = Float8GetDatum(row->similarity);
 		nulls[2] = nulls[3] && !shown;
 		nulls[4] = !shown;
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values,
+							 nulls);
 	}
 	return (Datum) 0;
 }

@@ -174,7 +174,8 @@ new_row_of(StatementCheck *check, TupleTableSlot *slot)
 	Guard	   *guard = check->guard;
 	HeapTupleHeader tuple = ExecFetchSlotHeapTuple(slot, false, NULL)->t_data;
 	bool		update = check->rows.old != NULL;
-	bool		inserted = guard_is_own(slot) && guard_own_command(slot) >= check->rows.command;
+	bool		inserted = guard_is_own(slot) &&
+	guard_own_command(slot) >= check->rows.command;
 	bool		left = is_left_since(tuple, check->rows.command);
 	ItemPointerData tid = tuple->t_ctid;
 	TupleTableSlot *live;
@@ -199,7 +200,8 @@ new_row_of(StatementCheck *check, TupleTableSlot *slot)
 
 /* Count a new row that is refused, and describe the first one. */
 static void
-note_refusal(StatementCheck *check, TupleTableSlot *row, const GuardMatch *match)
+note_refusal(StatementCheck *check, TupleTableSlot *row,
+			 const GuardMatch *match)
 {
 	MemoryContext caller = MemoryContextSwitchTo(check->context);
 
@@ -286,7 +288,8 @@ row_set(StatementCheck *check, const NewRow *row, uint32 *n)
 	if (signature_kind(row->sig, MEASURE_JACCARD) != check->kind)
 		return NULL;
 	return has_scoped_sets(check) ?
-		signature_as_scoped_set(row->sig, guard_scope_hash(check->guard, row), n) :
+		signature_as_scoped_set(row->sig, guard_scope_hash(check->guard, row),
+								n) :
 		signature_as_set(row->sig, check->kind, MEASURE_JACCARD, n);
 }
 
@@ -406,7 +409,8 @@ compare_row(StatementCheck *check, ItemPointerData other)
 		return false;
 	if (!table_tuple_fetch_row_version(check->rel, &other, &scan->dirty, slot))
 	{
-		if (table_tuple_fetch_row_version(check->rel, &other, SnapshotAny, slot))
+		if (table_tuple_fetch_row_version(check->rel, &other, SnapshotAny,
+										  slot))
 			check->again |= guard_deleted_since(scan, slot);
 		return false;
 	}
@@ -427,7 +431,8 @@ compare_row(StatementCheck *check, ItemPointerData other)
  * many rows before it.
  */
 static bool
-find_other(StatementCheck *check, PlacedRow new, RowGroup others, PlacedRow *other)
+find_other(StatementCheck *check, PlacedRow new, RowGroup others,
+		   PlacedRow *other)
 {
 	RowCursor	cursor;
 	const PlacedRow *row;
@@ -475,7 +480,8 @@ compare_groups(StatementCheck *check, RowGroup news, RowGroup others)
 		uint8	   *refused = &check->refused[rowno / 8];
 
 		CHECK_FOR_INTERRUPTS();
-		if ((*refused & 1 << rowno % 8) || !find_other(check, new, others, &other))
+		if ((*refused & 1 << rowno % 8) ||
+			!find_other(check, new, others, &other))
 			continue;
 		*refused |= 1 << rowno % 8;
 		match.similarity = check->scan.similarity;
@@ -492,7 +498,8 @@ compare_new(StatementCheck *check)
 	RowGroup	inner;
 
 	check->refused = MemoryContextAllocExtended(check->context, bytes,
-												MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+												MCXT_ALLOC_HUGE |
+												MCXT_ALLOC_ZERO);
 	check->entered = (NewRow)
 	{
 		0
@@ -573,9 +580,10 @@ report(StatementCheck *check, const Trigger *trigger)
 		return;
 	Assert(detail != NULL);
 	if (check->nrefused > 1)
-		detail = psprintf("%s Rows of the statement that are near to others: %llu%s.",
-						  detail, (unsigned long long) check->nrefused,
-						  check->npairs >= MAX_PAIRS ? " or more" : "");
+		detail =
+			psprintf("%s Rows of the statement that are near to others: %llu%s.",
+					 detail, (unsigned long long) check->nrefused,
+					 check->npairs >= MAX_PAIRS ? " or more" : "");
 	guard_report(check->guard, check->rel, trigger, detail);
 }
 
@@ -624,7 +632,8 @@ guard_check_statement(Guard *guard, TriggerData *trigdata)
 	MemoryContextSwitchTo(row);
 	note_new(&check);
 	if (check.rows.n > 0)
-		estimate_rel_size(check.rel, NULL, &pages, &check.table_rows, &all_visible);
+		estimate_rel_size(check.rel, NULL, &pages, &check.table_rows,
+						  &all_visible);
 	look_ups_pay = guard->own->searchable && can_find_self(&check) &&
 		(double) check.rows.n * ROWS_PER_LOOK_UP < check.table_rows;
 	if (check.rows.n > 0 && !(look_ups_pay && look_up_new(&check)))

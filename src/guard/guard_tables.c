@@ -1,6 +1,7 @@
 /*
  * guard_tables.c
- *		The tables that the guard searches, and the index that serves each of them.
+ *		The tables that the guard searches, and the index that serves each of
+ *		them.
  *
  * A trigger on a partitioned table is cloned to each partition, and a clone
  * fires for rows of its partition only.  But a near-duplicate may be in any
@@ -68,7 +69,8 @@ partitions_changed(Datum arg, Oid relid)
 
 	dlist_foreach(iter, &lists)
 	{
-		GuardPartitions *list = dlist_container(GuardPartitions, node, iter.cur);
+		GuardPartitions *list = dlist_container(GuardPartitions, node,
+												iter.cur);
 
 		/* until the list is complete, any change may concern it */
 		if (!OidIsValid(relid) || list->parents == NIL ||
@@ -145,7 +147,8 @@ is_signature_type(Oid type)
 static bool
 is_signature_key(Relation index, AttrNumber keyno)
 {
-	if (index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX || index_is_neardup(index))
+	if (index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX ||
+		index_is_neardup(index))
 		return is_signature_type(index->rd_opcintype[keyno - 1]);
 	return gin_is_signature_key(index, keyno);
 }
@@ -154,7 +157,8 @@ is_signature_key(Relation index, AttrNumber keyno)
 static GinSignatureOptions
 key_options(Relation index, AttrNumber keyno)
 {
-	return gin_signature_options(RelationGetIndexAttOptions(index, false)[keyno - 1]);
+	return gin_signature_options(RelationGetIndexAttOptions(index,
+															false)[keyno - 1]);
 }
 
 /* Return the first fault of a key column of our operator class. */
@@ -190,7 +194,8 @@ qualified_name(Relation rel)
 static char *
 create_index_command(Relation rel, const char *key)
 {
-	return psprintf("CREATE INDEX ON %s USING neardup (%s)", qualified_name(rel), key);
+	return psprintf("CREATE INDEX ON %s USING neardup (%s)",
+					qualified_name(rel), key);
 }
 
 char *
@@ -204,12 +209,14 @@ guard_key_sql(Relation index, AttrNumber keyno)
 
 /* Raise an error for the fault of a table's index. */
 static void
-raise_fault(Relation rel, const GuardTable *table, Fault fault, double threshold)
+raise_fault(Relation rel, const GuardTable *table, Fault fault,
+			double threshold)
 {
 	Relation	index = index_open(table->indexid, NoLock);
 	AttrNumber	keyno = table->keyno;
 	const char *name = RelationGetRelationName(index);
-	char	   *create = create_index_command(rel, guard_key_sql(index, keyno));
+	char	   *create = create_index_command(rel,
+											  guard_key_sql(index, keyno));
 
 	switch (fault)
 	{
@@ -230,7 +237,8 @@ raise_fault(Relation rel, const GuardTable *table, Fault fault, double threshold
 					 errmsg("neardup_guard's threshold %s is below the threshold of index \"%s\"",
 							double_to_shortest_decimal(threshold), name),
 					 errdetail("The index was built for thresholds from %s.",
-							   double_to_shortest_decimal(key_options(index, keyno).threshold)),
+							   double_to_shortest_decimal(key_options(index,
+																	  keyno).threshold)),
 					 errhint("Use %s.", create),
 					 errtable(rel)));
 			break;
@@ -329,9 +337,11 @@ consider_index(const Guard *guard, Relation index, AttrNumber attno,
 		AttrNumber	keyno = i + 1;
 		IndexRank	rank;
 
-		if (index->rd_index->indkey.values[i] != attno || !is_signature_key(index, keyno))
+		if (index->rd_index->indkey.values[i] != attno ||
+			!is_signature_key(index, keyno))
 			continue;
-		rank.fault = heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL) ?
+		rank.fault = heap_attisnull(index->rd_indextuple,
+									Anum_pg_index_indpred, NULL) ?
 			key_fault(index, keyno, guard->threshold) : FAULT_PARTIAL;
 		rank.served = guard_scope_served(guard, table, index);
 		rank.built_for = index_is_neardup(index) ? FASTEST :
@@ -350,7 +360,8 @@ consider_index(const Guard *guard, Relation index, AttrNumber attno,
  * Keeps AccessShareLock on all indexes of the table.
  */
 static Fault
-choose_index(const Guard *guard, Relation rel, AttrNumber attno, GuardTable *table)
+choose_index(const Guard *guard, Relation rel, AttrNumber attno,
+			 GuardTable *table)
 {
 	IndexRank	best = {.fault = FAULT_NO_INDEX};
 	List	   *indexes = RelationGetIndexList(rel);
@@ -418,7 +429,8 @@ guard_named_index(Oid relid, const char *name)
 	Oid			indexid = get_relname_relid(name, get_rel_namespace(relid));
 
 	if (!OidIsValid(indexid) || (get_rel_relkind(indexid) != RELKIND_INDEX &&
-								 get_rel_relkind(indexid) != RELKIND_PARTITIONED_INDEX) ||
+								 get_rel_relkind(indexid) !=
+								 RELKIND_PARTITIONED_INDEX) ||
 		IndexGetRelation(indexid, true) != relid)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
@@ -487,7 +499,8 @@ require_heap(Relation rel)
  * only after all older locks on the table have gone.
  */
 static void
-find_index(const Guard *guard, Relation rel, AttrNumber attno, const Source *source,
+find_index(const Guard *guard, Relation rel, AttrNumber attno,
+		   const Source *source,
 		   GuardTable *table)
 {
 	Fault		fault = FAULT_INVALID;
@@ -497,7 +510,10 @@ find_index(const Guard *guard, Relation rel, AttrNumber attno, const Source *sou
 		if (i > 0)
 			AcceptInvalidationMessages();
 		fault = attno > 0 ? choose_index(guard, rel, attno, table) :
-			use_index(guard, partition_index(rel, guard_named_index(source->root, source->name)),
+			use_index(guard,
+					  partition_index(rel,
+									  guard_named_index(source->root,
+														source->name)),
 					  table);
 	}
 	table->searchable = fault == FAULT_NONE;
@@ -513,7 +529,8 @@ find_index(const Guard *guard, Relation rel, AttrNumber attno, const Source *sou
 
 /* Prepare the search of a table. */
 static void
-prepare_table(Guard *guard, GuardTable *table, Relation rel, const Source *source)
+prepare_table(Guard *guard, GuardTable *table, Relation rel,
+			  const Source *source)
 {
 	AttrNumber	attno = get_attnum(source->root, source->name) > 0 ?
 	get_attnum(RelationGetRelid(rel), source->name) : InvalidAttrNumber;
@@ -530,8 +547,9 @@ prepare_table(Guard *guard, GuardTable *table, Relation rel, const Source *sourc
 		table->predicate = guard_predicate(rel, table->indexid, false);
 
 	/* a copy: the guard must hold no reference to the relation's descriptor */
-	table->slot = compat_make_slot(CreateTupleDescCopyConstr(RelationGetDescr(rel)),
-								   &TTSOpsBufferHeapTuple);
+	table->slot =
+		compat_make_slot(CreateTupleDescCopyConstr(RelationGetDescr(rel)),
+						 &TTSOpsBufferHeapTuple);
 }
 
 /* Append the tables below root to *leaves, partitioned ones to *parents. */
@@ -568,7 +586,8 @@ find_list(Oid tgoid)
 	AcceptInvalidationMessages();
 	dlist_foreach(iter, &lists)
 	{
-		GuardPartitions *list = dlist_container(GuardPartitions, node, iter.cur);
+		GuardPartitions *list = dlist_container(GuardPartitions, node,
+												iter.cur);
 
 		if (list->ready && !list->stale && list->tgoid == tgoid &&
 			statements_equal(list->statement, statement) &&
@@ -613,7 +632,8 @@ make_list(Guard *guard, Oid tgoid, const Source *source)
  * in parent, which ends with the statement.
  */
 void
-guard_list_tables(Guard *guard, MemoryContext parent, Relation rel, const Trigger *trigger)
+guard_list_tables(Guard *guard, MemoryContext parent, Relation rel,
+				  const Trigger *trigger)
 {
 	MemoryContext caller = MemoryContextSwitchTo(guard->memory);
 	Oid			tgoid;

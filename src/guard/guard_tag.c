@@ -1,6 +1,7 @@
 /*
  * guard_tag.c
- *		Mode tag: the key of a near-duplicate, stored in a column of the new row.
+ *		Mode tag: the key of a near-duplicate, stored in a column of the new
+ *		row.
  *
  * A tag is data of the table, and is written whichever user inserts.
  */
@@ -30,7 +31,8 @@ fits(Form_pg_attribute att, Oid type, int32 typmod)
 {
 	return att->atttypid == type &&
 		(typmod == -1 || typmod == att->atttypmod ||
-		 (type == VARCHAROID && att->atttypmod != -1 && typmod > att->atttypmod));
+		 (type == VARCHAROID && att->atttypmod != -1 &&
+		  typmod > att->atttypmod));
 }
 
 /*
@@ -169,7 +171,8 @@ representative(Form_pg_attribute tag, const GuardMatch *match)
 static bool
 tags_equal(Form_pg_attribute tag, Datum a, Datum b)
 {
-	TypeCacheEntry *type = lookup_type_cache(tag->atttypid, TYPECACHE_EQ_OPR_FINFO);
+	TypeCacheEntry *type = lookup_type_cache(tag->atttypid,
+											 TYPECACHE_EQ_OPR_FINFO);
 
 	return OidIsValid(type->eq_opr) ?
 		DatumGetBool(FunctionCall2Coll(&type->eq_opr_finfo, tag->attcollation,
@@ -181,7 +184,8 @@ tags_equal(Form_pg_attribute tag, Datum a, Datum b)
  * True if a value of the tag column is the key of that row, which may be NULL.
  */
 static bool
-is_key_of(Relation rel, TupleTableSlot *row, Form_pg_attribute tag, Datum value)
+is_key_of(Relation rel, TupleTableSlot *row, Form_pg_attribute tag,
+		  Datum value)
 {
 	return row != NULL && guard_has_key(rel, row) &&
 		tags_equal(tag, value, key_as(rel, row, tag->atttypid));
@@ -193,8 +197,10 @@ guard_tag(const Guard *guard, const TriggerData *trigdata,
 {
 	bool		update = TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event);
 	Relation	rel = trigdata->tg_relation;
-	TupleTableSlot *row = update ? trigdata->tg_newslot : trigdata->tg_trigslot;
-	HeapTuple	tuple = update ? trigdata->tg_newtuple : trigdata->tg_trigtuple;
+	TupleTableSlot *row = update ? trigdata->tg_newslot :
+	trigdata->tg_trigslot;
+	HeapTuple	tuple = update ? trigdata->tg_newtuple :
+	trigdata->tg_trigtuple;
 	int			column = guard->tag;
 	Form_pg_attribute tag = TupleDescAttr(RelationGetDescr(rel), column - 1);
 	Relation	former_rel = rel;

@@ -57,7 +57,8 @@ read_index(Relation rel, Relation index)
 	{
 		Oid			type = index->rd_opcintype[i];
 		Oid			equality = get_opfamily_member(index->rd_opfamily[i], type,
-												   type, BTEqualStrategyNumber);
+												   type,
+												   BTEqualStrategyNumber);
 
 		Assert(OidIsValid(equality));
 		unique.new[i] = guard_index_value(rel, indexid, i + 1, true);
@@ -101,7 +102,8 @@ is_equal(UniqueIndex *unique, TupleTableSlot *new, TupleTableSlot *stored,
 	for (int i = 0; i < unique->nkeys; i++)
 	{
 		bool		isnull[2];
-		Datum		a = guard_value(&unique->new[i], new, econtext, &isnull[0]);
+		Datum		a = guard_value(&unique->new[i], new, econtext,
+									&isnull[0]);
 		Datum		b = guard_value(&unique->stored[i], stored, econtext,
 									&isnull[1]);
 

@@ -99,7 +99,8 @@ set_source(GuardSql *sql, Relation rel, const Trigger *trigger)
 
 	initStringInfo(&from);
 	appendStringInfo(&from, "%s%s",
-					 rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ? "" : "ONLY ",
+					 rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ? "" :
+					 "ONLY ",
 					 quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
 												RelationGetRelationName(rel)));
 	if (get_attnum(RelationGetRelid(rel), source) > 0)
@@ -112,7 +113,8 @@ set_source(GuardSql *sql, Relation rel, const Trigger *trigger)
 		predicate = RelationGetIndexPredicate(index);
 		if (predicate != NIL)
 			appendStringInfo(&from, " WHERE %s",
-							 expression_sql(rel, (Node *) make_ands_explicit(predicate)));
+							 expression_sql(rel,
+											(Node *) make_ands_explicit(predicate)));
 		index_close(index, NoLock);
 		sql->has_expressions = true;
 	}
@@ -189,7 +191,8 @@ rows_query(const GuardSql *sql)
 	StringInfoData query;
 
 	initStringInfo(&query);
-	appendStringInfo(&query, "SELECT ROW(tableoid, ctid, %s, %s)::%s.neardup_guarded_row, %s",
+	appendStringInfo(&query,
+					 "SELECT ROW(tableoid, ctid, %s, %s)::%s.neardup_guarded_row, %s",
 					 sql->key, sql->checked, sql->schema, sql->signature);
 	for (int i = 0; i < sql->arguments.nscope; i++)
 		appendStringInfo(&query, ", %s",
@@ -223,8 +226,10 @@ pair_columns(const GuardSql *sql, Relation rel)
 	int			member = -1;
 
 	initStringInfo(&columns);
-	appendStringInfo(&columns, "%s AS \"neardup signature\", pg_catalog.dense_rank() OVER (%s",
-					 sql->signature, sql->arguments.nscope > 0 ? "ORDER BY " : "");
+	appendStringInfo(&columns,
+					 "%s AS \"neardup signature\", pg_catalog.dense_rank() OVER (%s",
+					 sql->signature, sql->arguments.nscope > 0 ? "ORDER BY " :
+					 "");
 	for (int i = 0; i < sql->arguments.nscope; i++)
 		appendStringInfo(&columns, "%s%s", i > 0 ? ", " : "",
 						 quote_identifier(sql->arguments.scope[i]));
@@ -232,9 +237,11 @@ pair_columns(const GuardSql *sql, Relation rel)
 	while ((member = bms_next_member(sql->columns, member)) >= 0)
 	{
 		AttrNumber	attno = member + FirstLowInvalidHeapAttributeNumber;
-		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), attno - 1);
+		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel),
+											  attno - 1);
 
-		appendStringInfo(&columns, ", %s", quote_identifier(NameStr(att->attname)));
+		appendStringInfo(&columns, ", %s",
+						 quote_identifier(NameStr(att->attname)));
 	}
 	return columns.data;
 }
@@ -261,8 +268,9 @@ violations_of_pairs(const GuardSql *sql)
 					" FROM %s.near_duplicate_groups_of_pairs($1, 'greedy'::pg_catalog.text) AS g"
 					" JOIN rows AS r ON r.\"neardup row\" = g.id JOIN rows AS n ON n.\"neardup row\" = g.representative"
 					" WHERE g.similarity IS NOT NULL AND r.\"neardup checked\" ORDER BY g.id",
-					numbered_rows(sql, psprintf("tableoid::pg_catalog.regclass AS \"neardup table\", ctid AS \"neardup place\", %s AS \"neardup key\", %s AS \"neardup checked\"",
-												sql->key, sql->checked)),
+					numbered_rows(sql,
+								  psprintf("tableoid::pg_catalog.regclass AS \"neardup table\", ctid AS \"neardup place\", %s AS \"neardup key\", %s AS \"neardup checked\"",
+										   sql->key, sql->checked)),
 					sql->schema);
 }
 
@@ -300,7 +308,8 @@ may_read_all(Relation rel)
 {
 	return pg_class_aclcheck(RelationGetRelid(rel), GetUserId(),
 							 ACL_SELECT) == ACLCHECK_OK &&
-		check_enable_rls(RelationGetRelid(rel), InvalidOid, true) != RLS_ENABLED;
+		check_enable_rls(RelationGetRelid(rel), InvalidOid,
+						 true) != RLS_ENABLED;
 }
 
 /*
@@ -326,7 +335,8 @@ require_own_expressions(Relation rel, const GuardSql *sql)
 static const Trigger *
 argument_trigger(FunctionCallInfo fcinfo, Relation rel)
 {
-	const Trigger *trigger = guard_trigger(rel, NameStr(*PG_GETARG_NAME(1)), false);
+	const Trigger *trigger = guard_trigger(rel, NameStr(*PG_GETARG_NAME(1)),
+										   false);
 
 	if (trigger->tgisclone)
 		ereport(ERROR,

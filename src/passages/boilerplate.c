@@ -1,10 +1,10 @@
 /*
  * boilerplate.c
- *		SQL functions: passages of a text that occur in many documents, and the text
- *		without them.
+ *		SQL functions: passages of a text that occur in many documents, and the
+ *		text without them.
  *
- * A lexicon of shingles has the number of documents of each run of k words.  A passage is a
- * stretch of words all of whose shingles are in enough documents.
+ * A lexicon of shingles has the number of documents of each run of k words.  A
+ * passage is a stretch of words all of whose shingles are in enough documents.
  */
 #include "postgres.h"
 
@@ -102,7 +102,10 @@ find_stretches(Stretches *found, const LexiconView *view, uint32 least,
 	}
 }
 
-/* Find the passages of a function's arguments (doc text, lexicon, min_documents int). */
+/*
+ * Find the passages of a function's arguments (doc text, lexicon,
+ * min_documents int).
+ */
 static Stretches *
 find_boilerplate(FunctionCallInfo fcinfo)
 {
@@ -111,7 +114,8 @@ find_boilerplate(FunctionCallInfo fcinfo)
 	uint32		least = least_documents(fcinfo, 2);
 	Stretches  *found = palloc0(sizeof(Stretches));
 
-	text_read(&found->text, doccxt, PG_GETARG_TEXT_PP(0), doccxt->spec.k, false);
+	text_read(&found->text, doccxt, PG_GETARG_TEXT_PP(0), doccxt->spec.k,
+			  false);
 	find_stretches(found, view, least, doccxt->spec.k);
 	found->spans = text_spans_alloc(found->n);
 	for (size_t i = 0; i < found->n; i++)
@@ -139,13 +143,16 @@ boilerplate(PG_FUNCTION_ARGS)
 		const Stretch *stretch = &found->stretches[i];
 		const WordSpan *span = &found->spans[i];
 		Datum		values[] = {
-			Int32GetDatum(span->start + 1), Int32GetDatum(span->end - span->start),
-			Int32GetDatum(stretch->end - stretch->start), Int64GetDatum(stretch->documents)
+			Int32GetDatum(span->start + 1),
+			Int32GetDatum(span->end - span->start),
+			Int32GetDatum(stretch->end - stretch->start),
+			Int64GetDatum(stretch->documents)
 		};
 		bool		nulls[lengthof(values)] = {false};
 
 		CHECK_FOR_INTERRUPTS();
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values,
+							 nulls);
 	}
 	return (Datum) 0;
 }
@@ -188,8 +195,8 @@ is_boilerplate_as_a_whole(const Stretches *found, uint32 k)
 }
 
 /*
- * Warn, once for each call site, if nothing is left of a text.  Copies of it made it
- * frequent, and without it they are not found as near-duplicates.
+ * Warn, once for each call site, if nothing is left of a text.  Copies of it
+ * made it frequent, and without it they are not found as near-duplicates.
  */
 static void
 warn_of_whole_text(DocContext *doccxt, const Stretches *found)

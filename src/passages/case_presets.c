@@ -2,11 +2,12 @@
  * case_presets.c
  *		Presets: the rules by which cases of copying are found.
  *
- * Two presets find a second list of cases.  `edited` finds text that was copied as it is, by
- * strict rules: it returns these strict cases in place of a case that consists of them, since
- * their ends are more exact.  `rewritten` finds cases that are near in one text and far apart
- * in the other, as a summary's: one counts if its lengths differ as those of a summary and
- * its source do; narrow cases are returned beside them.
+ * Two presets find a second list of cases.  `edited` finds text that was
+ * copied as it is, by strict rules: it returns these strict cases in place of
+ * a case that consists of them, since their ends are more exact.  `rewritten`
+ * finds cases that are near in one text and far apart in the other, as a
+ * summary's: one counts if its lengths differ as those of a summary and its
+ * source do; narrow cases are returned beside them.
  */
 #include "postgres.h"
 
@@ -14,19 +15,25 @@
 #include "base/memory.h"
 #include "passages/case_presets.h"
 
-/* A case is replaced by strict cases that have at least this share of its matched words. */
+/*
+ * A case is replaced by strict cases that have at least this share of its
+ * matched words.
+ */
 #define STRICT_SHARE	0.6
 
 /* A summary's source has at least so many times as many words. */
 #define SUMMARY_RATIO	2
 
-/* If it has at least 1 in so many of its text's words, the whole text is the source. */
+/*
+ * If it has at least 1 in so many of its text's words, the whole text is the
+ * source.
+ */
 #define WHOLE_TEXT		5
 
 /*
- * In texts of at least ADAPTED words, rules are as they are.  The least share rises by 1 in
- * SHARE_STEP for each word less, but no higher than SHORT_SHARE; the least length falls in
- * proportion.
+ * In texts of at least ADAPTED words, rules are as they are.  The least share
+ * rises by 1 in SHARE_STEP for each word less, but no higher than SHORT_SHARE;
+ * the least length falls in proportion.
  */
 #define ADAPTED			180
 #define ADAPTED_SHARE	0.3
@@ -121,11 +128,15 @@ b_words(const Passage *passage)
 static inline bool
 is_within(const Passage *part, const Passage *passage)
 {
-	return part->a_start >= passage->a_start && part->a_end <= passage->a_end &&
+	return part->a_start >= passage->a_start &&
+		part->a_end <= passage->a_end &&
 		part->b_start >= passage->b_start && part->b_end <= passage->b_end;
 }
 
-/* Return the first case of a list that begins at or after a place in the first text. */
+/*
+ * Return the first case of a list that begins at or after a place in the first
+ * text.
+ */
 static size_t
 first_from(const CaseList *list, uint32 a)
 {
@@ -145,8 +156,8 @@ first_from(const CaseList *list, uint32 a)
 }
 
 /*
- * True if the strict cases within a case have most of its matched words; marks them as chosen
- * then.
+ * True if the strict cases within a case have most of its matched words; marks
+ * them as chosen then.
  */
 static bool
 choose_strict(const Passage *passage, const CaseList *strict, bool *chosen)
@@ -155,7 +166,8 @@ choose_strict(const Passage *passage, const CaseList *strict, bool *chosen)
 	size_t		end = first;
 	uint64		matched = 0;
 
-	for (; end < strict->n && strict->cases[end].a_start < passage->a_end; end++)
+	for (; end < strict->n && strict->cases[end].a_start < passage->a_end;
+		 end++)
 		if (is_within(&strict->cases[end], passage))
 			matched += strict->cases[end].matched;
 	CHECK_FOR_INTERRUPTS();
@@ -171,7 +183,8 @@ choose_strict(const Passage *passage, const CaseList *strict, bool *chosen)
 static size_t
 take_strict(Passage *taken, const CaseList *cases, const CaseList *strict)
 {
-	bool	   *chosen = palloc_extended(strict->n + 1, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	bool	   *chosen = palloc_extended(strict->n + 1,
+										 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	size_t		n = 0;
 
 	for (size_t i = 0; i < cases->n; i++)
@@ -184,7 +197,10 @@ take_strict(Passage *taken, const CaseList *cases, const CaseList *strict)
 	return n;
 }
 
-/* Widen a range of words to the whole text of n words if it has a good part of them. */
+/*
+ * Widen a range of words to the whole text of n words if it has a good part of
+ * them.
+ */
 static inline void
 widen_to_text(uint32 *start, uint32 *end, uint32 n)
 {
@@ -195,9 +211,12 @@ widen_to_text(uint32 *start, uint32 *end, uint32 n)
 	*end = n;
 }
 
-/* Take the narrow cases, and each wide one that is a summary, with its source. */
+/*
+ * Take the narrow cases, and each wide one that is a summary, with its source.
+ */
 static size_t
-take_summaries(Passage *taken, const CaseList *cases, const CaseList *narrow, uint32 na,
+take_summaries(Passage *taken, const CaseList *cases, const CaseList *narrow,
+			   uint32 na,
 			   uint32 nb)
 {
 	size_t		n = 0;
@@ -220,14 +239,16 @@ take_summaries(Passage *taken, const CaseList *cases, const CaseList *narrow, ui
 }
 
 CaseList
-case_preset_choose(const CasePreset *preset, const CaseList *cases, const CaseList *parts,
+case_preset_choose(const CasePreset *preset, const CaseList *cases,
+				   const CaseList *parts,
 				   uint32 na, uint32 nb)
 {
 	size_t		most = cases->n + parts->n;
 	CaseList	taken;
 
 	Assert(preset->use != NO_PARTS);
-	taken.cases = MemoryContextAllocHuge(CurrentMemoryContext, (most + 1) * sizeof(Passage));
+	taken.cases = MemoryContextAllocHuge(CurrentMemoryContext,
+										 (most + 1) * sizeof(Passage));
 	taken.n = preset->use == STRICT_PARTS ?
 		take_strict(taken.cases, cases, parts) :
 		take_summaries(taken.cases, cases, parts, na, nb);

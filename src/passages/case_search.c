@@ -2,18 +2,20 @@
  * case_search.c
  *		Cases of copying: places of two texts that have many words in common.
  *
- * Common words are those that both texts have and neither has often.  A pair of common words
- * close to each other, in any order, is looked up in the other text, and each of its words
- * matches its place there.  Enough matches close together in both texts are a passage.  The
- * words beside them, frequent ones included, match too, as far as the texts agree.  Matches
- * near each other are a case.
+ * Common words are those that both texts have and neither has often.  A pair
+ * of common words close to each other, in any order, is looked up in the other
+ * text, and each of its words matches its place there.  Enough matches close
+ * together in both texts are a passage.  The words beside them, frequent ones
+ * included, match too, as far as the texts agree.  Matches near each other are
+ * a case.
  *
- * Clusters are found by single linkage over a grid.  The plane of both texts is divided into
- * square cells of `near` words.  All matches of a cell are linked.  Other links lead only to
- * cells at most `far` away in one direction and in a neighbouring row or column in the
- * other.  So each cell is compared with a bounded number of later ones, unless both are in
- * one cluster already.  Bands, which are cells of equal a, are visited in order.  In each
- * later band the cells in reach advance along with b.
+ * Clusters are found by single linkage over a grid.  The plane of both texts
+ * is divided into square cells of `near` words.  All matches of a cell are
+ * linked.  Other links lead only to cells at most `far` away in one direction
+ * and in a neighbouring row or column in the other.  So each cell is compared
+ * with a bounded number of later ones, unless both are in one cluster already.
+ * Bands, which are cells of equal a, are visited in order.  In each later band
+ * the cells in reach advance along with b.
  */
 #include "postgres.h"
 
@@ -99,7 +101,8 @@ add_band(Grid *grid, size_t from, size_t to)
 	uint64	   *by_column = allocate(to - from, sizeof(uint64));
 
 	for (size_t i = from; i < to; i++)
-		by_column[i - from] = (uint64) (match_b(grid->matches[i]) / grid->near) << 32 | i;
+		by_column[i - from] =
+			(uint64) (match_b(grid->matches[i]) / grid->near) << 32 | i;
 	sort_hashes(by_column, to - from);
 	for (size_t i = from; i < to; i++)
 	{
@@ -158,7 +161,10 @@ difference(uint32 x, uint32 y)
 	return x > y ? x - y : y - x;
 }
 
-/* True if a match of one cell and a match of another are linked.  The cells are close. */
+/*
+ * True if a match of one cell and a match of another are linked.  The cells
+ * are close.
+ */
 static bool
 are_linked(const Grid *grid, uint32 cell, uint32 other)
 {
@@ -191,7 +197,10 @@ link_cells(Grid *grid, uint32 cell, uint32 other)
 		grid->parent[Max(root, other_root)] = Min(root, other_root);
 }
 
-/* Link the cells of a band with those of the same or a later band, at most `reach` columns away. */
+/*
+ * Link the cells of a band with those of the same or a later band, at most
+ * `reach` columns away.
+ */
 static void
 link_bands(Grid *grid, uint32 band, uint32 later, uint32 reach)
 {
@@ -205,7 +214,8 @@ link_bands(Grid *grid, uint32 band, uint32 later, uint32 reach)
 		while (low < end && grid->column[low] + reach < grid->column[cell])
 			low++;
 		for (uint32 other = low;
-			 other < end && grid->column[other] <= grid->column[cell] + reach; other++)
+			 other < end &&
+			 grid->column[other] <= grid->column[cell] + reach; other++)
 			link_cells(grid, cell, other);
 	}
 }
@@ -221,12 +231,16 @@ link_all(Grid *grid)
 		CHECK_FOR_INTERRUPTS();
 		if (grid->band[band] == grid->band[band + 1])
 			continue;
-		for (uint32 later = band; later < grid->nbands && later <= band + reach; later++)
+		for (uint32 later = band;
+			 later < grid->nbands && later <= band + reach; later++)
 			link_bands(grid, band, later, later <= band + 1 ? reach : 1);
 	}
 }
 
-/* Number the clusters in the order of their first cells, which are their roots. */
+/*
+ * Number the clusters in the order of their first cells, which are their
+ * roots.
+ */
 static uint32
 number_clusters(Grid *grid, uint32 *cluster)
 {
@@ -246,14 +260,16 @@ number_clusters(Grid *grid, uint32 *cluster)
 }
 
 /*
- * Partition n < 2^32 matches, sorted and distinct, into clusters.  Two matches are linked if
- * they are at most `near` words apart in one text and at most `far` >= near in the other; a
- * cluster has all matches that are linked directly or through others.  Sets cluster[i] to
- * the number of the i-th match's cluster and returns the number of clusters.  Takes 16 bytes
- * for each match in the current memory context, freed at the end.  Answers a cancel.
+ * Partition n < 2^32 matches, sorted and distinct, into clusters.  Two matches
+ * are linked if they are at most `near` words apart in one text and at most
+ * `far` >= near in the other; a cluster has all matches that are linked
+ * directly or through others.  Sets cluster[i] to the number of the i-th
+ * match's cluster and returns the number of clusters.  Takes 16 bytes for each
+ * match in the current memory context, freed at the end.  Answers a cancel.
  */
 static uint32
-cluster_matches(const uint64 *matches, size_t n, uint32 near, uint32 far, uint32 *cluster)
+cluster_matches(const uint64 *matches, size_t n, uint32 near, uint32 far,
+				uint32 *cluster)
 {
 	Grid		grid = {matches, near, far};
 	uint32		nclusters;
@@ -280,8 +296,8 @@ cluster_matches(const uint64 *matches, size_t n, uint32 near, uint32 far, uint32
 /* Words */
 
 /*
- * A word is frequent if it makes up more than 1 in rules->rarity of a text's words, and occurs
- * more than FREQUENT_MIN times.
+ * A word is frequent if it makes up more than 1 in rules->rarity of a text's
+ * words, and occurs more than FREQUENT_MIN times.
  */
 #define FREQUENT_MIN	4
 
@@ -305,7 +321,8 @@ typedef struct Matches
 } Matches;
 
 void
-case_words_number(NumberedWords *a, NumberedWords *b, uint64 *a_hashes, uint32 na,
+case_words_number(NumberedWords *a, NumberedWords *b, uint64 *a_hashes,
+				  uint32 na,
 				  uint64 *b_hashes, uint32 nb)
 {
 	SequenceIndex index;
@@ -334,9 +351,13 @@ count_words(const CaseText *text, uint32 nids)
 	return counts;
 }
 
-/* True if a text has a word too often for it to tell where the text comes from. */
+/*
+ * True if a text has a word too often for it to tell where the text comes
+ * from.
+ */
 static inline bool
-is_frequent(const CaseText *text, const uint32 *counts, uint32 id, uint32 rarity)
+is_frequent(const CaseText *text, const uint32 *counts, uint32 id,
+			uint32 rarity)
 {
 	return counts[id] > Max(FREQUENT_MIN, text->n / rarity);
 }
@@ -355,7 +376,8 @@ choose_words(CaseText *text, const CaseText *a, const uint32 *a_counts,
 
 		CHECK_EVERY(i);
 		/* b numbers the words: a may not have one of its ids */
-		if (id != NOWHERE && a_counts[id] > 0 && !is_frequent(a, a_counts, id, rarity) &&
+		if (id != NOWHERE && a_counts[id] > 0 &&
+			!is_frequent(a, a_counts, id, rarity) &&
 			!is_frequent(b, b_counts, id, rarity))
 			text	  ->places[text->nplaces++] = i;
 	}
@@ -364,13 +386,15 @@ choose_words(CaseText *text, const CaseText *a, const uint32 *a_counts,
 /* Pairs */
 
 /*
- * Make keys of the pairs of chosen words: pair number x * reach + d - 1 is of words x and
- * x + d.  Two equal words, or two too far apart, have the key `none`.
+ * Make keys of the pairs of chosen words: pair number x * reach + d - 1 is of
+ * words x and x + d.  Two equal words, or two too far apart, have the key
+ * `none`.
  */
 static uint64 *
 make_pairs(const CaseText *text, const CaseRules *rules, uint64 none)
 {
-	uint64	   *pairs = allocate((size_t) text->nplaces * rules->reach, sizeof(uint64));
+	uint64	   *pairs = allocate((size_t) text->nplaces * rules->reach,
+								 sizeof(uint64));
 	uint64	   *pair = pairs;
 
 	for (uint32 x = 0; x < text->nplaces; x++)
@@ -380,7 +404,8 @@ make_pairs(const CaseText *text, const CaseRules *rules, uint64 none)
 		CHECK_EVERY(x);
 		for (uint32 d = 1; d <= rules->reach; d++)
 		{
-			uint32		other = x + d < text->nplaces ? text->places[x + d] : place;
+			uint32		other = x + d < text->nplaces ? text->places[x + d] :
+			place;
 			uint32		one = text->ids[place];
 			uint32		two = text->ids[other];
 
@@ -391,14 +416,19 @@ make_pairs(const CaseText *text, const CaseRules *rules, uint64 none)
 	return pairs;
 }
 
-/* Add to n sorted places those of the word `id` in b, by one of its pairs, if that is not frequent. */
+/*
+ * Add to n sorted places those of the word `id` in b, by one of its pairs, if
+ * that is not frequent.
+ */
 static int
-add_places(const SequenceIndex *index, uint32 first, uint32 id, const CaseText *b,
+add_places(const SequenceIndex *index, uint32 first, uint32 id,
+		   const CaseText *b,
 		   const CaseRules *rules, uint32 *places, int n)
 {
 	uint32		reach = rules->reach;
 
-	if (first == NOWHERE || sequence_index_exceeds(index, first, rules->pair_often))
+	if (first == NOWHERE ||
+		sequence_index_exceeds(index, first, rules->pair_often))
 		return n;
 	for (uint32 pair = first; pair != NOWHERE; pair = index->next[pair])
 	{
@@ -419,7 +449,10 @@ add_places(const SequenceIndex *index, uint32 first, uint32 id, const CaseText *
 	return n;
 }
 
-/* Match each chosen word of a with its places in b, by all pairs that it is in. */
+/*
+ * Match each chosen word of a with its places in b, by all pairs that it is
+ * in.
+ */
 static void
 match_words(Matches *found, const SequenceIndex *index, const uint32 *a_pairs,
 			const CaseText *a, const CaseText *b, const CaseRules *rules)
@@ -436,14 +469,18 @@ match_words(Matches *found, const SequenceIndex *index, const uint32 *a_pairs,
 		CHECK_EVERY(x);
 		for (uint32 d = 1; d <= reach; d++)
 		{
-			n = add_places(index, a_pairs[(size_t) x * reach + d - 1], id, b, rules,
+			n = add_places(index, a_pairs[(size_t) x * reach + d - 1], id, b,
+						   rules,
 						   places, n);
 			if (x >= d)
-				n = add_places(index, a_pairs[(size_t) (x - d) * reach + d - 1], id, b,
+				n = add_places(index,
+							   a_pairs[(size_t) (x - d) * reach + d - 1], id,
+							   b,
 							   rules, places, n);
 		}
 		Assert(n <= lengthof(places));
-		found->matches = growing_reserve(found->matches, &found->size, found->n + n,
+		found->matches = growing_reserve(found->matches, &found->size,
+										 found->n + n,
 										 sizeof(uint64));
 		for (int i = 0; i < n; i++)
 			found->matches[found->n++] = make_match(a->places[x], places[i]);
@@ -462,7 +499,8 @@ find_matches(const CaseText *a, const CaseText *b, const CaseRules *rules)
 	uint64	   *a_pairs = make_pairs(a, rules, mix64(make_match(0, 0)));
 
 	sequence_index_build(&index, b_pairs, b->nplaces * rules->reach);
-	sequence_index_find(&index, a_pairs, a->nplaces * rules->reach, (uint32 *) a_pairs);
+	sequence_index_find(&index, a_pairs, a->nplaces * rules->reach,
+						(uint32 *) a_pairs);
 	LOOK_AT_MEMORY(CurrentMemoryContext->parent);
 	pfree(b_pairs);
 	pfree(index.slots);
@@ -475,7 +513,10 @@ find_matches(const CaseText *a, const CaseText *b, const CaseRules *rules)
 
 /* Clusters */
 
-/* Count the words that match in each cluster, in the text in which they are fewer. */
+/*
+ * Count the words that match in each cluster, in the text in which they are
+ * fewer.
+ */
 static uint32 *
 count_matched(const Matches *found, const uint32 *cluster, uint32 nclusters)
 {
@@ -490,7 +531,8 @@ count_matched(const Matches *found, const uint32 *cluster, uint32 nclusters)
 		{
 			uint64		match = found->matches[i];
 
-			words[i] = make_match(side == 0 ? match_a(match) : match_b(match), cluster[i]);
+			words[i] = make_match(side == 0 ? match_a(match) :
+								  match_b(match), cluster[i]);
 		}
 		n = sort_distinct_hashes(words, found->n);
 		for (size_t i = 0; i < n; i++)
@@ -507,7 +549,8 @@ count_matched(const Matches *found, const uint32 *cluster, uint32 nclusters)
 static void
 keep_passages(Matches *found, uint32 *cluster, const CaseRules *rules)
 {
-	uint32		nclusters = cluster_matches(found->matches, found->n, rules->near,
+	uint32		nclusters = cluster_matches(found->matches, found->n,
+											rules->near,
 											rules->near, cluster);
 	uint32	   *counts = count_matched(found, cluster, nclusters);
 	size_t		kept = 0;
@@ -528,9 +571,10 @@ agree(const CaseText *a, const CaseText *b, int64 a_place, int64 b_place)
 }
 
 /*
- * Return the matches and the words beside them, as far as both texts agree.  A run of matches
- * on one diagonal is added once.  Beyond MATCHES_MAX for each word nothing is added: then the
- * texts have the same few words in many orders.
+ * Return the matches and the words beside them, as far as both texts agree.  A
+ * run of matches on one diagonal is added once.  Beyond MATCHES_MAX for each
+ * word nothing is added: then the texts have the same few words in many
+ * orders.
  */
 static Matches
 extend_matches(const Matches *found, const CaseText *a, const CaseText *b)
@@ -555,9 +599,11 @@ extend_matches(const Matches *found, const CaseText *a, const CaseText *b)
 			start--;
 		while (all.n < most && agree(a, b, stop, b_place - a_place + stop))
 			stop++;
-		all.matches = growing_reserve(all.matches, &all.size, all.n + stop - start, sizeof(uint64));
+		all.matches = growing_reserve(all.matches, &all.size,
+									  all.n + stop - start, sizeof(uint64));
 		for (uint32 place = start; place < stop; place++)
-			all.matches[all.n++] = make_match(place, b_place - a_place + place);
+			all.matches[all.n++] = make_match(place,
+											  b_place - a_place + place);
 		*end = stop;
 	}
 	pfree(reached);
@@ -567,9 +613,11 @@ extend_matches(const Matches *found, const CaseText *a, const CaseText *b)
 
 /* Join passages to cases. */
 static Passage *
-join_passages(const Matches *found, uint32 *cluster, const CaseRules *rules, size_t *n)
+join_passages(const Matches *found, uint32 *cluster, const CaseRules *rules,
+			  size_t *n)
 {
-	uint32		nclusters = cluster_matches(found->matches, found->n, rules->gap,
+	uint32		nclusters = cluster_matches(found->matches, found->n,
+											rules->gap,
 											rules->far, cluster);
 	uint32	   *counts = count_matched(found, cluster, nclusters);
 	Passage    *passages = allocate(nclusters, sizeof(Passage));

@@ -41,17 +41,20 @@ typedef struct NumberedWords
 } NumberedWords;
 
 /*
- * Number the words of two texts, given by na and nb hashes.  Replaces the hashes, which are
- * palloc'd, by ids in their own memory, which the caller frees.  Answers a cancel.
+ * Number the words of two texts, given by na and nb hashes.  Replaces the
+ * hashes, which are palloc'd, by ids in their own memory, which the caller
+ * frees.  Answers a cancel.
  */
-extern void case_words_number(NumberedWords *a, NumberedWords *b, uint64 *a_hashes, uint32 na,
+extern void case_words_number(NumberedWords *a, NumberedWords *b,
+							  uint64 *a_hashes, uint32 na,
 							  uint64 *b_hashes, uint32 nb);
 
 /*
- * Find the cases of two texts, both of fewer than INDEXED_MAX / rules->reach words.  Returns *n
- * cases, palloc'd, in the order of their places.  If the texts are exchanged, so are the
- * places, and nothing else.  Answers a cancel.  Takes some 33 bytes of memory for each word
- * with rules->reach 3, 63 with 6, and 24 for each match, all freed but the result.
+ * Find the cases of two texts, both of fewer than INDEXED_MAX / rules->reach
+ * words.  Returns *n cases, palloc'd, in the order of their places.  If the
+ * texts are exchanged, so are the places, and nothing else.  Answers a cancel.
+ * Takes some 33 bytes of memory for each word with rules->reach 3, 63 with 6,
+ * and 24 for each match, all freed but the result.
  */
 extern Passage *find_cases(const NumberedWords *a, const NumberedWords *b,
 						   const CaseRules *rules, size_t *n);

@@ -2,19 +2,20 @@
  * common_passages.c
  *		The passages that two sequences of words have in common.
  *
- * A shingle that both sequences have, and neither often, is extended from each pair of its
- * places, to both sides, as far as the sequences agree.  Pairs on one diagonal, that is at
- * the same distance, are extended once.  Runs without any such shingle come from
- * common_runs.c.
+ * A shingle that both sequences have, and neither often, is extended from each
+ * pair of its places, to both sides, as far as the sequences agree.  Pairs on
+ * one diagonal, that is at the same distance, are extended once.  Runs without
+ * any such shingle come from common_runs.c.
  *
- * Runs become chains.  A chain is one run, or a chain and a run that begins, in both texts,
- * close after its end.  A run continues the chain with the most words in common.  The
- * shorter chain stays, since a later run may continue it better.  A chain that no run
- * continues is a passage, if its long runs have enough words in common.
+ * Runs become chains.  A chain is one run, or a chain and a run that begins,
+ * in both texts, close after its end.  A run continues the chain with the most
+ * words in common.  The shorter chain stays, since a later run may continue it
+ * better.  A chain that no run continues is a passage, if its long runs have
+ * enough words in common.
  *
- * Chains are looked up by where they end in the second text.  For each word of it there is
- * at most one, the longest that a run may still continue.  Closed chains are removed when
- * the array is full, so that it stays small.
+ * Chains are looked up by where they end in the second text.  For each word of
+ * it there is at most one, the longest that a run may still continue.  Closed
+ * chains are removed when the array is full, so that it stays small.
  */
 #include "postgres.h"
 
@@ -52,7 +53,10 @@ typedef struct Chains
 	size_t		done_size;
 } Chains;
 
-/* Create an empty set of chains over a second text of nb words, with 4 bytes for each. */
+/*
+ * Create an empty set of chains over a second text of nb words, with 4 bytes
+ * for each.
+ */
 static Chains *
 chains_create(const PassageRules *rules, uint32 nb)
 {
@@ -64,21 +68,27 @@ chains_create(const PassageRules *rules, uint32 nb)
 	chains->size = CHAINS_SIZE;
 	chains->chains = palloc(CHAINS_SIZE * sizeof(Chain));
 	chains->by_end = MemoryContextAllocHuge(CurrentMemoryContext,
-											((size_t) nb + 1) * sizeof(uint32));
+											((size_t) nb +
+											 1) * sizeof(uint32));
 	memset(chains->by_end, 0xFF, ((size_t) nb + 1) * sizeof(uint32));
 	chains->done_size = CHAINS_SIZE;
 	chains->done = palloc(CHAINS_SIZE * sizeof(Passage));
 	return chains;
 }
 
-/* True if a run that begins at word `now` of the first text may continue a chain. */
+/*
+ * True if a run that begins at word `now` of the first text may continue a
+ * chain.
+ */
 static inline bool
 is_open(const Chains *chains, const Chain *chain, uint32 now)
 {
 	return chain->passage.a_end + chains->rules.gap >= now;
 }
 
-/* Remove chains that are not open, and add those that are passages to `done`. */
+/*
+ * Remove chains that are not open, and add those that are passages to `done`.
+ */
 static void
 close_chains(Chains *chains, uint32 now)
 {
@@ -118,7 +128,10 @@ make_room(Chains *chains, uint32 now)
 								   (size_t) chains->size * sizeof(Chain));
 }
 
-/* Words of a run that the chain before it has already; they may be more than the run's. */
+/*
+ * Words of a run that the chain before it has already; they may be more than
+ * the run's.
+ */
 static inline uint32
 words_shared(const Passage *before, const Passage *run)
 {
@@ -149,8 +162,8 @@ distance(const Passage *before, const Passage *run)
 }
 
 /*
- * Return the best chain for a run to continue, or NULL if the run has more words in common
- * alone.
+ * Return the best chain for a run to continue, or NULL if the run has more
+ * words in common alone.
  */
 static Chain *
 find_before(const Chains *chains, const Passage *run)
@@ -185,15 +198,17 @@ find_before(const Chains *chains, const Passage *run)
 }
 
 /*
- * Add a run of common words.  Runs come roughly in the order of their starts in the first
- * text.  Only runs that count can make a passage; others belong to the passages around them.
+ * Add a run of common words.  Runs come roughly in the order of their starts
+ * in the first text.  Only runs that count can make a passage; others belong
+ * to the passages around them.
  */
 static void
 chains_add(Chains *chains, uint32 a_start, uint32 b_start, uint32 words,
 		   bool counts)
 {
 	uint32		counted = counts ? words : 0;
-	Passage		run = {a_start, a_start + words, b_start, b_start + words, words};
+	Passage		run = {a_start, a_start + words, b_start, b_start + words,
+	words};
 	Chain	   *before;
 	uint32	   *by_end = &chains->by_end[run.b_end];
 
@@ -224,7 +239,10 @@ chains_add(Chains *chains, uint32 a_start, uint32 b_start, uint32 words,
 
 /* Passages within others */
 
-/* By place in the first text; of passages that begin together, the longest first. */
+/*
+ * By place in the first text; of passages that begin together, the longest
+ * first.
+ */
 static inline int
 compare_passages(const Passage *a, const Passage *b)
 {
@@ -255,9 +273,13 @@ is_within(const Passage *inner, const Passage *outer)
 		inner->b_start >= outer->b_start && inner->b_end <= outer->b_end;
 }
 
-/* True if a passage is within an open one.  Removes open ones that end before it starts. */
+/*
+ * True if a passage is within an open one.  Removes open ones that end before
+ * it starts.
+ */
 static bool
-is_within_open(const Passage *passages, const Passage *passage, uint32 *open, size_t *nopen)
+is_within_open(const Passage *passages, const Passage *passage, uint32 *open,
+			   size_t *nopen)
 {
 	bool		within = false;
 	size_t		still_open = 0;
@@ -278,7 +300,8 @@ is_within_open(const Passage *passages, const Passage *passage, uint32 *open, si
 size_t
 passages_drop_inner(Passage *passages, size_t n)
 {
-	uint32	   *open = MemoryContextAllocHuge(CurrentMemoryContext, (n + 1) * sizeof(uint32));
+	uint32	   *open = MemoryContextAllocHuge(CurrentMemoryContext,
+											  (n + 1) * sizeof(uint32));
 	size_t		nopen = 0;
 	size_t		kept = 0;
 
@@ -371,7 +394,8 @@ chain_runs(SequencePair *pair, Chains *chains, const CommonRun *repeated,
 
 /* Find passages, in the current memory context, which is temporary. */
 static Passage *
-find_passages(WordSequence *a, WordSequence *b, const PassageRules *rules, size_t *n)
+find_passages(WordSequence *a, WordSequence *b, const PassageRules *rules,
+			  size_t *n)
 {
 	SequencePair pair = {
 		.na = a->n,.nb = b->n,.a_words = a->words,.b_words = b->words,
@@ -400,7 +424,8 @@ find_passages(WordSequence *a, WordSequence *b, const PassageRules *rules, size_
 }
 
 Passage *
-common_passages(WordSequence *a, WordSequence *b, const PassageRules *rules, size_t *n)
+common_passages(WordSequence *a, WordSequence *b, const PassageRules *rules,
+				size_t *n)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext work;

@@ -25,7 +25,10 @@ typedef struct Passage
 	uint32		matched;		/* words in common */
 } Passage;
 
-/* The share of both texts' words in the passage that they have in common (Jaccard). */
+/*
+ * The share of both texts' words in the passage that they have in common
+ * (Jaccard).
+ */
 static inline double
 passage_similarity(const Passage *passage)
 {
@@ -34,7 +37,9 @@ passage_similarity(const Passage *passage)
 		 (double) (passage->b_end - passage->b_start) - passage->matched);
 }
 
-/* The share of common words, in the text in which the passage has fewer words. */
+/*
+ * The share of common words, in the text in which the passage has fewer words.
+ */
 static inline double
 passage_coverage(const Passage *passage)
 {
@@ -42,7 +47,10 @@ passage_coverage(const Passage *passage)
 										   passage->b_end - passage->b_start);
 }
 
-/* A text's shingles of k words: n < INDEXED_MAX of them, 0 if it has fewer words. */
+/*
+ * A text's shingles of k words: n < INDEXED_MAX of them, 0 if it has fewer
+ * words.
+ */
 typedef struct WordSequence
 {
 	uint64	   *shingles;
@@ -52,8 +60,8 @@ typedef struct WordSequence
 } WordSequence;
 
 /*
- * True if runs shorter than a shingle can belong to a passage: it may have gaps, and a
- * shingle has more than two words.
+ * True if runs shorter than a shingle can belong to a passage: it may have
+ * gaps, and a shingle has more than two words.
  */
 static inline bool
 short_runs_count(const PassageRules *rules)
@@ -62,26 +70,31 @@ short_runs_count(const PassageRules *rules)
 }
 
 /*
- * Find the common passages of two sequences.  Overwrites and frees their shingles, which are
- * palloc'd.  Returns *n passages, palloc'd, in the order of their starts.
+ * Find the common passages of two sequences.  Overwrites and frees their
+ * shingles, which are palloc'd.  Returns *n passages, palloc'd, in the order
+ * of their starts.
  *
- * Every common run of at least rules->least words is within one passage, unless all its
- * windows of rules->least words occur more than OFTEN times in one of the texts: then each
- * of its words is in some passage.  With rules->gap = 0 each passage is a maximal run.
- * Answers a cancel.  Takes time and memory in proportion to the numbers of words and to the
- * result: beside the hashes 12 bytes for each word of b, or, if all shingles occur often, 8
+ * Every common run of at least rules->least words is within one passage,
+ * unless all its windows of rules->least words occur more than OFTEN times in
+ * one of the texts: then each of its words is in some passage.  With
+ * rules->gap = 0 each passage is a maximal run.  Answers a cancel.  Takes time
+ * and memory in proportion to the numbers of words and to the result: beside
+ * the hashes 12 bytes for each word of b, or, if all shingles occur often, 8
  * for each word of a and 34 for each word of b.
  */
 extern Passage *common_passages(WordSequence *a, WordSequence *b,
 								const PassageRules *rules, size_t *n);
 
-/* Sort n passages by place in the first text; of those that begin together, the longest first. */
+/*
+ * Sort n passages by place in the first text; of those that begin together,
+ * the longest first.
+ */
 extern void passages_sort(Passage *passages, size_t n);
 
 /*
- * Sort n passages, drop those that are within others in both texts, and return the number
- * left.  Answers a cancel.  Takes 4 bytes for each passage, and time in proportion to the
- * pairs of passages that overlap in the first text.
+ * Sort n passages, drop those that are within others in both texts, and return
+ * the number left.  Answers a cancel.  Takes 4 bytes for each passage, and
+ * time in proportion to the pairs of passages that overlap in the first text.
  */
 extern size_t passages_drop_inner(Passage *passages, size_t n);
 

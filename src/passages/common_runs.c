@@ -2,16 +2,18 @@
  * common_runs.c
  *		Maximal runs of shingles that two sequences have in common.
  *
- * Shingles that occur often in both sequences belong to common phrases and to repeated text.
- * They have too many pairs of places to extend each, but windows, as long as the shortest
- * passage, mostly have few.  A window that also occurs often, such as a line repeated a
- * thousand times, is not looked up in pairs.  For each of its places that is in no run yet
- * one run is chosen, the longest of those that begin at a few places of the other sequence.
- * So the number of runs, and the time to find them, grows linearly with the sequences.
+ * Shingles that occur often in both sequences belong to common phrases and to
+ * repeated text.  They have too many pairs of places to extend each, but
+ * windows, as long as the shortest passage, mostly have few.  A window that
+ * also occurs often, such as a line repeated a thousand times, is not looked
+ * up in pairs.  For each of its places that is in no run yet one run is
+ * chosen, the longest of those that begin at a few places of the other
+ * sequence.  So the number of runs, and the time to find them, grows linearly
+ * with the sequences.
  *
- * Short runs have no shingle.  Where a copied passage was edited close to its end, the rest
- * is shorter than a shingle.  Two or more words in a row that agree, at a distance from a run
- * of at most their number, are rarely chance.
+ * Short runs have no shingle.  Where a copied passage was edited close to its
+ * end, the rest is shorter than a shingle.  Two or more words in a row that
+ * agree, at a distance from a run of at most their number, are rarely chance.
  */
 #include "postgres.h"
 
@@ -86,8 +88,8 @@ combine(uint64 left, uint64 right)
 }
 
 /*
- * Replace the hashes of n shingles by those of the windows that begin with them.  Two windows
- * of m shingles make one of 2m; the last two overlap.
+ * Replace the hashes of n shingles by those of the windows that begin with
+ * them.  Two windows of m shingles make one of 2m; the last two overlap.
  */
 static void
 hash_windows(uint64 *hashes, size_t n, size_t window)
@@ -105,8 +107,9 @@ hash_windows(uint64 *hashes, size_t n, size_t window)
 }
 
 /*
- * Add the windows of a stretch of shingles that all occur often.  Shingles are counted from
- * 1: since mix64(0) is 0, windows with a shingle 0 would have equal hashes in any order.
+ * Add the windows of a stretch of shingles that all occur often.  Shingles are
+ * counted from 1: since mix64(0) is 0, windows with a shingle 0 would have
+ * equal hashes in any order.
  */
 static void
 add_stretch(Windows *windows, const uint32 *shingles, uint32 start,
@@ -124,8 +127,8 @@ add_stretch(Windows *windows, const uint32 *shingles, uint32 start,
 }
 
 /*
- * Find the next stretch of at least `window` shingles that all occur often, from *stop on.
- * Sets *start to n if there is none.
+ * Find the next stretch of at least `window` shingles that all occur often,
+ * from *stop on.  Sets *start to n if there is none.
  */
 static void
 next_stretch(const SequencePair *pair, const uint32 *shingles, uint32 n,
@@ -223,8 +226,8 @@ add_all_runs(RepeatedRuns *all, uint32 a, uint32 first)
 }
 
 /*
- * Add the longest run with the window at place a, of those at its first places in b.  Returns
- * the start of the last window of a in the run.
+ * Add the longest run with the window at place a, of those at its first places
+ * in b.  Returns the start of the last window of a in the run.
  */
 static uint32
 add_longest_run(RepeatedRuns *all, uint32 a, uint32 first)
@@ -245,7 +248,10 @@ add_longest_run(RepeatedRuns *all, uint32 a, uint32 first)
 	return best.a + best.length - all->window;
 }
 
-/* Add runs for the windows of a.  Sets seen[id] to a place in a of each window of b. */
+/*
+ * Add runs for the windows of a.  Sets seen[id] to a place in a of each window
+ * of b.
+ */
 static void
 cover_a(RepeatedRuns *all, uint32 *seen)
 {
@@ -302,7 +308,9 @@ compare_runs(const CommonRun *a, const CommonRun *b)
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-/* Find all runs, unsorted.  Only they are not in the current memory context. */
+/*
+ * Find all runs, unsorted.  Only they are not in the current memory context.
+ */
 static void
 find_runs(RepeatedRuns *all)
 {
@@ -314,13 +322,15 @@ find_runs(RepeatedRuns *all)
 	LOOK_AT_MEMORY(CurrentMemoryContext->parent->parent);
 	if (all->a.n == 0 || all->b.n == 0)
 		return;
-	sequences_number(&all->index, all->a.hashes, all->a.n, all->b.hashes, all->b.n,
+	sequences_number(&all->index, all->a.hashes, all->a.n, all->b.hashes,
+					 all->b.n,
 					 CurrentMemoryContext->parent->parent);
 	all->a.ids = ids_shrink(all->a.hashes, all->a.n);
 	all->b.ids = ids_shrink(all->b.hashes, all->b.n);
 	pair_forget_runs(pair);
 	all->covered = MemoryContextAllocExtended(CurrentMemoryContext, pair->nb,
-											  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+											  MCXT_ALLOC_HUGE |
+											  MCXT_ALLOC_ZERO);
 	seen = MemoryContextAllocHuge(CurrentMemoryContext,
 								  all->b.n * sizeof(uint32));
 	LOOK_AT_MEMORY(CurrentMemoryContext->parent->parent);
@@ -389,8 +399,8 @@ agreement(const Aside *a, uint32 skip_a, const Aside *b, uint32 skip_b,
 }
 
 /*
- * Advance to the next short run and return its length.  Returns 0 if there is none, or if a
- * run with a shingle comes first.
+ * Advance to the next short run and return its length.  Returns 0 if there is
+ * none, or if a run with a shingle comes first.
  */
 static uint32
 next_short_run(Aside *a, Aside *b, uint32 gap, uint32 k)
@@ -420,9 +430,13 @@ next_short_run(Aside *a, Aside *b, uint32 gap, uint32 k)
 	return 0;
 }
 
-/* Find short runs on one side of a run.  On the side before it, a run's first word is the farthest. */
+/*
+ * Find short runs on one side of a run.  On the side before it, a run's first
+ * word is the farthest.
+ */
 static int
-short_runs(const SequencePair *pair, Aside a, Aside b, uint32 gap, CommonRun *found)
+short_runs(const SequencePair *pair, Aside a, Aside b, uint32 gap,
+		   CommonRun *found)
 {
 	int			n = 0;
 	uint32		words;
@@ -434,7 +448,8 @@ short_runs(const SequencePair *pair, Aside a, Aside b, uint32 gap, CommonRun *fo
 
 		found[n++] = (CommonRun)
 		{
-			a.nearest - pair->a_words - first, b.nearest - pair->b_words - first, words
+			a.nearest - pair->a_words - first,
+				b.nearest - pair->b_words - first, words
 		};
 		advance(&a, words);
 		advance(&b, words);

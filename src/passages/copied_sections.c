@@ -1,6 +1,7 @@
 /*
  * copied_sections.c
- *		SQL function copied_sections(): sections of a document copied from another.
+ *		SQL function copied_sections(): sections of a document copied from
+ *		another.
  */
 #include "postgres.h"
 
@@ -17,7 +18,10 @@
 
 /* Blocks */
 
-/* A shingle that occurs more often than this in the other text counts as in each of its blocks. */
+/*
+ * A shingle that occurs more often than this in the other text counts as in
+ * each of its blocks.
+ */
 #define PLACES_MAX	64
 
 typedef struct BlockSearch
@@ -31,9 +35,13 @@ typedef struct BlockSearch
 								 * window */
 } BlockSearch;
 
-/* Prepare to search a text of n shingles, which must not change, for blocks of at most `shingles`. */
+/*
+ * Prepare to search a text of n shingles, which must not change, for blocks of
+ * at most `shingles`.
+ */
 static void
-block_search_init(BlockSearch *search, const uint64 *hashes, uint32 n, uint32 shingles)
+block_search_init(BlockSearch *search, const uint64 *hashes, uint32 n,
+				  uint32 shingles)
 {
 	sequence_index_build(&search->index, hashes, n);
 	search->shingles = shingles;
@@ -54,7 +62,9 @@ add_places(BlockSearch *search, uint32 i, uint64 *places)
 	return n;
 }
 
-/* The greatest number of different shingles in any window of n sorted places. */
+/*
+ * The greatest number of different shingles in any window of n sorted places.
+ */
 static uint32
 most_in_window(BlockSearch *search, const uint64 *places, uint32 n,
 			   uint32 window)
@@ -79,8 +89,9 @@ most_in_window(BlockSearch *search, const uint64 *places, uint32 n,
 }
 
 /*
- * The share of a block's n >= 1 shingles that occur within one stretch of the other text of
- * the block's length: the greatest of all stretches, wherever they begin.
+ * The share of a block's n >= 1 shingles that occur within one stretch of the
+ * other text of the block's length: the greatest of all stretches, wherever
+ * they begin.
  */
 static double
 block_share(BlockSearch *search, const uint64 *hashes, uint32 n)
@@ -150,7 +161,8 @@ is_certain(const Tally *tally, double share)
 static void
 count_part(Tally *tally, bool copied)
 {
-	Assert(tally->looked_at < tally->parts && tally->copied <= tally->looked_at);
+	Assert(tally->looked_at < tally->parts &&
+		   tally->copied <= tally->looked_at);
 	tally->looked_at++;
 	if (copied)
 		tally->copied++;
@@ -217,7 +229,8 @@ search_document(SectionSearch *search, ReturnSetInfo *rsinfo,
 	for (int i = 0; i < n; i++)
 	{
 		if (!nulls[i])
-			text_read(&texts[i], search->doccxt, DatumGetTextPP(sections[i]), search->k, false);
+			text_read(&texts[i], search->doccxt, DatumGetTextPP(sections[i]),
+					  search->k, false);
 		document.parts += count_blocks(search, &texts[i]) > 0;
 	}
 	for (int i = 0; i < n; i++)
@@ -251,20 +264,23 @@ copied_sections(PG_FUNCTION_ARGS)
 
 	InitMaterializedSRF(fcinfo, 0);
 	search.doccxt = doc_context_get(fcinfo, 7);
-	doc_context_read_analysis(search.doccxt, PG_GETARG_DATUM(1), PG_GETARG_TEXT_PP(7),
+	doc_context_read_analysis(search.doccxt, PG_GETARG_DATUM(1),
+							  PG_GETARG_TEXT_PP(7),
 							  READS_SHINGLES);
 	search.k = search.doccxt->spec.k;
 	search.block = argument_whole("block", PG_GETARG_INT32(2), search.k,
 								  BLOCK_MAX);
 	search.block_share = argument_share("block_share", PG_GETARG_FLOAT8(3));
-	search.section_share = argument_share("section_share", PG_GETARG_FLOAT8(4));
+	search.section_share = argument_share("section_share",
+										  PG_GETARG_FLOAT8(4));
 	search.document_share = argument_share("document_share",
 										   PG_GETARG_FLOAT8(5));
 	search.early = PG_GETARG_BOOL(6);
 	deconstruct_array(a, TEXTOID, -1, false, TYPALIGN_INT, &sections, &nulls,
 					  &n);
 	text_read(&other, search.doccxt, b, search.k, false);
-	block_search_init(&search.blocks, other.shingles, other.nshingles, search.block - search.k + 1);
+	block_search_init(&search.blocks, other.shingles, other.nshingles,
+					  search.block - search.k + 1);
 	search_document(&search, (ReturnSetInfo *) fcinfo->resultinfo, sections,
 					nulls, n);
 	return (Datum) 0;

@@ -2,10 +2,10 @@
  * evidence.c
  *		SQL functions: passages and cases of two texts, and their places.
  *
- * Words are read with their places, and compared by shingles, so that the order of words
- * counts as the analysis says.  The text of fewer words is indexed, and of two texts with
- * equally many words always the same one.  So the result does not depend on the order of the
- * texts.
+ * Words are read with their places, and compared by shingles, so that the
+ * order of words counts as the analysis says.  The text of fewer words is
+ * indexed, and of two texts with equally many words always the same one.  So
+ * the result does not depend on the order of the texts.
  */
 #include "postgres.h"
 
@@ -44,7 +44,10 @@ typedef struct TextBuilder
 	WordSpan	spans[READ_AT_ONCE];
 } TextBuilder;
 
-/* Make room for n elements and an eighth more, since doubling would waste memory. */
+/*
+ * Make room for n elements and an eighth more, since doubling would waste
+ * memory.
+ */
 static void *
 reserve(void *array, size_t *size, size_t n, size_t width)
 {
@@ -60,7 +63,8 @@ keep_hashes(TextBuilder *builder, const uint64 *units, size_t n)
 {
 	ReadText   *read = builder->read;
 
-	read->hashes = reserve(read->hashes, &builder->hashes_size, read->nwords + n,
+	read->hashes = reserve(read->hashes, &builder->hashes_size,
+						   read->nwords + n,
 						   sizeof(uint32));
 	for (size_t i = 0; i < n; i++)
 		read->hashes[read->nwords + i] = (uint32) units[i];
@@ -91,7 +95,8 @@ read_words(TextBuilder *builder, Reader *reader)
 		word_places_add(&read->words, builder->spans, got);
 		if (have < k)
 			continue;
-		read->shingles = reserve(read->shingles, &builder->size, read->nshingles + have,
+		read->shingles = reserve(read->shingles, &builder->size,
+								 read->nshingles + have,
 								 sizeof(uint64));
 		order_shingles(builder->order, builder->units, have, k, builder->room,
 					   read->shingles + read->nshingles);
@@ -103,7 +108,8 @@ read_words(TextBuilder *builder, Reader *reader)
 }
 
 void
-text_read(ReadText *read, DocContext *doccxt, const struct varlena *doc, uint32 k,
+text_read(ReadText *read, DocContext *doccxt, const struct varlena *doc,
+		  uint32 k,
 		  bool hashes)
 {
 	Reader	   *reader = doc_context_reader(doccxt);
@@ -129,13 +135,15 @@ text_read(ReadText *read, DocContext *doccxt, const struct varlena *doc, uint32 
 	read->shingles = repalloc_huge(read->shingles,
 								   Max(read->nshingles, 1) * sizeof(uint64));
 	if (hashes)
-		read->hashes = repalloc_huge(read->hashes, Max(read->nwords, 1) * sizeof(uint32));
+		read->hashes = repalloc_huge(read->hashes,
+									 Max(read->nwords, 1) * sizeof(uint32));
 }
 
 WordSpan *
 text_spans_alloc(size_t n)
 {
-	return MemoryContextAllocHuge(CurrentMemoryContext, (n + 1) * sizeof(WordSpan));
+	return MemoryContextAllocHuge(CurrentMemoryContext,
+								  (n + 1) * sizeof(WordSpan));
 }
 
 void
@@ -218,7 +226,10 @@ place_passages(const Evidence *evidence, const Passage *passages, size_t n,
 	text_place_spans(&evidence->b, b_spans, n);
 }
 
-/* Sort the passages of a search, which has freed the shingles, and find their places. */
+/*
+ * Sort the passages of a search, which has freed the shingles, and find their
+ * places.
+ */
 static void
 settle(Evidence *evidence, bool exchanged)
 {
@@ -230,22 +241,28 @@ settle(Evidence *evidence, bool exchanged)
 	passages_sort(evidence->passages, n);
 	evidence->a_spans = text_spans_alloc(n);
 	evidence->b_spans = text_spans_alloc(n);
-	place_passages(evidence, evidence->passages, n, evidence->a_spans, evidence->b_spans);
+	place_passages(evidence, evidence->passages, n, evidence->a_spans,
+				   evidence->b_spans);
 }
 
 /* Cases */
 
-/* True if the words from `first` to before `last` have fewer characters than a case may have. */
+/*
+ * True if the words from `first` to before `last` have fewer characters than a
+ * case may have.
+ */
 static bool
 is_short(const ReadText *text, const WordSpan *span, int min_length)
 {
-	return count_server_characters(text->utf8 + span->start, text->utf8 + span->end) <
+	return count_server_characters(text->utf8 + span->start,
+								   text->utf8 + span->end) <
 		(uint32) min_length;
 }
 
 /* Drop cases that are short in either text. */
 static size_t
-drop_short_cases(const Evidence *evidence, Passage *cases, size_t n, int min_length)
+drop_short_cases(const Evidence *evidence, Passage *cases, size_t n,
+				 int min_length)
 {
 	WordSpan   *a_spans = text_spans_alloc(n);
 	WordSpan   *b_spans = text_spans_alloc(n);
@@ -264,7 +281,10 @@ drop_short_cases(const Evidence *evidence, Passage *cases, size_t n, int min_len
 	return kept;
 }
 
-/* Empty evidence in a memory context of its own, which becomes the current one. */
+/*
+ * Empty evidence in a memory context of its own, which becomes the current
+ * one.
+ */
 static Evidence *
 create_evidence(DocContext *doccxt)
 {
@@ -282,7 +302,8 @@ create_evidence(DocContext *doccxt)
 
 /* Read both texts, and exchange them if b has more words; true if it did. */
 static bool
-read_texts(Evidence *evidence, FunctionCallInfo fcinfo, DocContext *doccxt, uint32 k,
+read_texts(Evidence *evidence, FunctionCallInfo fcinfo, DocContext *doccxt,
+		   uint32 k,
 		   bool hashes)
 {
 	text_read(&evidence->a, doccxt, PG_GETARG_TEXT_PP(0), k, hashes);
@@ -307,8 +328,10 @@ Evidence *
 evidence_of_passages(FunctionCallInfo fcinfo, int analysis)
 {
 	DocContext *doccxt = doc_context_get(fcinfo, analysis);
-	int			least = argument_whole("min_words", PG_GETARG_INT32(2), 1, PG_INT32_MAX);
-	int			gap = argument_whole("max_gap", PG_GETARG_INT32(3), 0, GAP_MAX);
+	int			least = argument_whole("min_words", PG_GETARG_INT32(2), 1,
+									   PG_INT32_MAX);
+	int			gap = argument_whole("max_gap", PG_GETARG_INT32(3), 0,
+									 GAP_MAX);
 	PassageRules rules;
 	Evidence   *evidence;
 	WordSequence a;
@@ -321,7 +344,8 @@ evidence_of_passages(FunctionCallInfo fcinfo, int analysis)
 		Min(doccxt->spec.k, least), least, gap
 	};
 	evidence = create_evidence(doccxt);
-	exchanged = read_texts(evidence, fcinfo, doccxt, rules.k, short_runs_count(&rules));
+	exchanged = read_texts(evidence, fcinfo, doccxt, rules.k,
+						   short_runs_count(&rules));
 	a = words_of(&evidence->a);
 	b = words_of(&evidence->b);
 	evidence->passages = common_passages(&a, &b, &rules, &evidence->npassages);
@@ -345,7 +369,8 @@ preset_named(const text *name)
 
 /* Find cases by one kind of rules, without short ones. */
 static CaseList
-cases_by_rules(const Evidence *evidence, const NumberedWords *a, const NumberedWords *b,
+cases_by_rules(const Evidence *evidence, const NumberedWords *a,
+			   const NumberedWords *b,
 			   const CaseRules *rules)
 {
 	CaseList	list;
@@ -382,7 +407,8 @@ find_by_preset(Evidence *evidence, const CasePreset *preset)
 }
 
 Evidence *
-evidence_of_cases(FunctionCallInfo fcinfo, int analysis, const CasePreset *preset)
+evidence_of_cases(FunctionCallInfo fcinfo, int analysis,
+				  const CasePreset *preset)
 {
 	DocContext *doccxt = doc_context_get(fcinfo, analysis);
 	Evidence   *evidence;
@@ -397,7 +423,8 @@ evidence_of_cases(FunctionCallInfo fcinfo, int analysis, const CasePreset *prese
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("both texts have too many words for cases to be found"),
-				 errdetail("One of them may have at most %d.", INDEXED_MAX / reach - 1),
+				 errdetail("One of them may have at most %d.",
+						   INDEXED_MAX / reach - 1),
 				 errhint("Cut a text into parts.")));
 	case_preset_adapt(&adapted, evidence->b.nwords);
 	find_by_preset(evidence, &adapted);
@@ -416,7 +443,10 @@ evidence_end(Evidence *evidence)
 
 PG_FUNCTION_INFO_V1(coverage);
 
-/* The share of n words that are in ranges, each a start and an end of 32 bits; 0 of no words. */
+/*
+ * The share of n words that are in ranges, each a start and an end of 32 bits;
+ * 0 of no words.
+ */
 static double
 share_covered(uint64 *ranges, size_t nranges, uint32 n)
 {
@@ -474,7 +504,10 @@ coverage(PG_FUNCTION_ARGS)
 PG_FUNCTION_INFO_V1(shared_passages);
 PG_FUNCTION_INFO_V1(copied_cases);
 
-/* Return a row for each passage; characters count from 1.  A function may have fewer columns. */
+/*
+ * Return a row for each passage; characters count from 1.  A function may have
+ * fewer columns.
+ */
 static void
 put_rows(FunctionCallInfo fcinfo, Evidence *evidence)
 {
@@ -497,12 +530,15 @@ put_rows(FunctionCallInfo fcinfo, Evidence *evidence)
 		bool		nulls[lengthof(values)] = {false};
 
 		CHECK_FOR_INTERRUPTS();
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values,
+							 nulls);
 	}
 	evidence_end(evidence);
 }
 
-/* shared_passages(a text, b text, min_words int, max_gap int, analysis text) */
+/*
+ * shared_passages(a text, b text, min_words int, max_gap int, analysis text)
+ */
 Datum
 shared_passages(PG_FUNCTION_ARGS)
 {
@@ -512,8 +548,8 @@ shared_passages(PG_FUNCTION_ARGS)
 }
 
 /*
- * copied_cases(a text, b text, preset text, min_length int, min_share double precision,
- * analysis text)
+ * copied_cases(a text, b text, preset text, min_length int, min_share double
+ * precision, analysis text)
  *
  * No length or no share means what the preset has.
  */
@@ -523,14 +559,18 @@ copied_cases(PG_FUNCTION_ARGS)
 	CasePreset	preset;
 
 	InitMaterializedSRF(fcinfo, 0);
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(5))
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) ||
+		PG_ARGISNULL(5))
 		return (Datum) 0;
 	preset = preset_named(PG_GETARG_TEXT_PP(2));
 	if (!PG_ARGISNULL(3))
-		case_preset_set_length(&preset, argument_whole("min_length", PG_GETARG_INT32(3),
-													   0, PG_INT32_MAX));
+		case_preset_set_length(&preset,
+							   argument_whole("min_length", PG_GETARG_INT32(3),
+											  0, PG_INT32_MAX));
 	if (!PG_ARGISNULL(4))
-		case_preset_set_share(&preset, argument_real("min_share", PG_GETARG_FLOAT8(4), 0, 1));
+		case_preset_set_share(&preset,
+							  argument_real("min_share", PG_GETARG_FLOAT8(4),
+											0, 1));
 	put_rows(fcinfo, evidence_of_cases(fcinfo, 5, &preset));
 	return (Datum) 0;
 }
@@ -539,7 +579,10 @@ copied_cases(PG_FUNCTION_ARGS)
 
 size_t		memory_peak = 0;
 
-/* Return the peak memory of passages since the last call, in bytes, without the result. */
+/*
+ * Return the peak memory of passages since the last call, in bytes, without
+ * the result.
+ */
 PG_FUNCTION_INFO_V1(neardup_memory_peak);
 Datum
 neardup_memory_peak(PG_FUNCTION_ARGS)

@@ -58,31 +58,42 @@ extern void text_place_spans(const ReadText *text, WordSpan *spans, size_t n);
 extern struct varlena *text_from_utf8(StringInfo utf8);
 
 /*
- * Find the passages of two texts.  The arguments 0 and 1 of the function are the texts, 2 and
- * 3 the least number of words and the greatest gap, and number `analysis` is the analysis.
- * Makes the evidence's memory context the current one, until evidence_end().  Raises
- * INVALID_PARAMETER_VALUE, and PROGRAM_LIMIT_EXCEEDED for a text of too many words.
+ * Find the passages of two texts.  The arguments 0 and 1 of the function are
+ * the texts, 2 and 3 the least number of words and the greatest gap, and
+ * number `analysis` is the analysis.  Makes the evidence's memory context the
+ * current one, until evidence_end().  Raises INVALID_PARAMETER_VALUE, and
+ * PROGRAM_LIMIT_EXCEEDED for a text of too many words.
  */
 extern Evidence *evidence_of_passages(FunctionCallInfo fcinfo, int analysis);
 
-/* Return a copy of a preset; raises INVALID_PARAMETER_VALUE for an unknown name. */
+/*
+ * Return a copy of a preset; raises INVALID_PARAMETER_VALUE for an unknown
+ * name.
+ */
 extern CasePreset preset_named(const struct varlena *name);
 
-/* Find the cases of two texts, each as a passage; otherwise as evidence_of_passages(). */
+/*
+ * Find the cases of two texts, each as a passage; otherwise as
+ * evidence_of_passages().
+ */
 extern Evidence *evidence_of_cases(FunctionCallInfo fcinfo, int analysis,
 								   const CasePreset *preset);
 extern void evidence_end(Evidence *evidence);
 
-/* Compute the shares of the texts' words that are in passages; 0 of no words. */
+/*
+ * Compute the shares of the texts' words that are in passages; 0 of no words.
+ */
 extern void evidence_coverage(const Evidence *evidence, double *of_a,
 							  double *of_b);
 
 /*
- * Read a text's words and their places, and make its shingles of k words, none if it has
- * fewer.  With `hashes`, keep 32 bits of each word's hash.  Allocates in the current memory
- * context; `doccxt` is prepared for READS_SHINGLES.
+ * Read a text's words and their places, and make its shingles of k words, none
+ * if it has fewer.  With `hashes`, keep 32 bits of each word's hash.
+ * Allocates in the current memory context; `doccxt` is prepared for
+ * READS_SHINGLES.
  */
-extern void text_read(ReadText *text, DocContext *doccxt, const struct varlena *doc,
+extern void text_read(ReadText *text, DocContext *doccxt,
+					  const struct varlena *doc,
 					  uint32 k, bool hashes);
 
 #endif							/* NEARDUP_EVIDENCE_H */

@@ -2,16 +2,17 @@
  * marked_text.c
  *		SQL functions: texts as HTML with their passages marked.
  *
- * Options of highlight() are those of ts_headline().  It returns the whole text unless
- * HighlightAll is off.  Then it returns excerpts: the longest passages, each with words
- * around it if it is shorter than MinWords.
+ * Options of highlight() are those of ts_headline().  It returns the whole
+ * text unless HighlightAll is off.  Then it returns excerpts: the longest
+ * passages, each with words around it if it is shorter than MinWords.
  *
- * The page of passages_html() loads nothing else.  A case is underlined.  A passage has one
- * colour and one number in both texts; the number links to the other text.  Where passages
- * overlap, the one that begins last is on top.  The page can be read without its script,
- * which only scrolls: one text along with the other, and to the next passage (n) and the
- * previous one (p).  Text has a contrast of at least 7 to 1 on all colours, in light and dark
- * mode.  Colours recur, so passages have numbers, too.
+ * The page of passages_html() loads nothing else.  A case is underlined.  A
+ * passage has one colour and one number in both texts; the number links to the
+ * other text.  Where passages overlap, the one that begins last is on top.
+ * The page can be read without its script, which only scrolls: one text along
+ * with the other, and to the next passage (n) and the previous one (p).  Text
+ * has a contrast of at least 7 to 1 on all colours, in light and dark mode.
+ * Colours recur, so passages have numbers, too.
  */
 #include "postgres.h"
 
@@ -115,7 +116,10 @@ option_number(DefElem *option)
 						  PG_INT32_MAX);
 }
 
-/* True if an option is on; as for ts_headline(), a value that is no boolean is off. */
+/*
+ * True if an option is on; as for ts_headline(), a value that is no boolean is
+ * off.
+ */
 static bool
 option_flag(DefElem *option)
 {
@@ -178,7 +182,9 @@ read_options(const text *options)
 
 /* Passages */
 
-/* Return the passages in the text a, in order; those that overlap become one. */
+/*
+ * Return the passages in the text a, in order; those that overlap become one.
+ */
 static Stretches
 stretches_of(const Evidence *evidence)
 {
@@ -207,8 +213,8 @@ stretches_of(const Evidence *evidence)
 }
 
 /*
- * Append a part of the text with marks.  Parts come in order; *first is the first mark that
- * can reach into the part.
+ * Append a part of the text with marks.  Parts come in order; *first is the
+ * first mark that can reach into the part.
  */
 static void
 append_marked(StringInfo out, const Headline *headline, const ReadText *text,
@@ -248,7 +254,10 @@ is_short(const Headline *headline, const ReadText *text, uint32 word)
 							text->utf8 + span.end) <= headline->short_word;
 }
 
-/* Return a passage with words around it, between `from` and `to`, or its beginning. */
+/*
+ * Return a passage with words around it, between `from` and `to`, or its
+ * beginning.
+ */
 static Stretch
 excerpt_of(const Headline *headline, const ReadText *text,
 		   const Stretch *passage, uint32 from, uint32 to)
@@ -279,7 +288,10 @@ excerpt_of(const Headline *headline, const ReadText *text,
 	return excerpt;
 }
 
-/* Choose the longest passages for excerpts; of equal ones those that begin first. */
+/*
+ * Choose the longest passages for excerpts; of equal ones those that begin
+ * first.
+ */
 static bool *
 choose(const Headline *headline, const Stretches *passages)
 {
@@ -293,7 +305,9 @@ choose(const Headline *headline, const Stretches *passages)
 	{
 		const Stretch *passage = &passages->stretches[i];
 
-		lengths[i] = (uint64) (PG_UINT32_MAX - (passage->last - passage->first)) << 32 | i;
+		lengths[i] =
+			(uint64) (PG_UINT32_MAX - (passage->last - passage->first)) << 32 |
+			i;
 	}
 	sort_hashes(lengths, passages->n);
 	for (size_t i = 0; i < Min(wanted, passages->n); i++)
@@ -390,7 +404,10 @@ typedef struct Place
 	bool		is_case;
 } Place;
 
-/* Order places by where they begin; of those that begin together, the longest first. */
+/*
+ * Order places by where they begin; of those that begin together, the longest
+ * first.
+ */
 static inline int
 compare_places(const Place *a, const Place *b)
 {
@@ -474,8 +491,10 @@ append_link(StringInfo out, const Side *side, const Place *place)
 
 	appendStringInfo(out, "<a id=\"%s%c%zu\" href=\"#%s%c%zu\" aria-label="
 					 "\"%s %zu, to the other text\">%zu</a>",
-					 prefix, side->name, place->number, prefix, side->other, place->number,
-					 place->is_case ? "Case" : "Passage", place->number, place->number);
+					 prefix, side->name, place->number, prefix, side->other,
+					 place->number,
+					 place->is_case ? "Case" :
+					 "Passage", place->number, place->number);
 }
 
 /* Begin the mark of a passage or a case. */
@@ -485,10 +504,14 @@ begin_mark(StringInfo out, const Place *place)
 	if (place->is_case)
 		appendStringInfoString(out, "<mark class=\"case\">");
 	else
-		appendStringInfo(out, "<mark class=\"c%zu\">", (place->number - 1) % PAGE_COLOURS);
+		appendStringInfo(out, "<mark class=\"c%zu\">",
+						 (place->number - 1) % PAGE_COLOURS);
 }
 
-/* A stack of passages or cases; below the top there may be some that have ended. */
+/*
+ * A stack of passages or cases; below the top there may be some that have
+ * ended.
+ */
 typedef struct OpenPlaces
 {
 	const Place **places;
@@ -496,8 +519,8 @@ typedef struct OpenPlaces
 } OpenPlaces;
 
 /*
- * Pop the places that have ended, and return the top, or NULL.  Those below the top stay,
- * since there can be thousands.
+ * Pop the places that have ended, and return the top, or NULL.  Those below
+ * the top stay, since there can be thousands.
  */
 static const Place *
 top_place(OpenPlaces *open, uint32 at)
@@ -507,9 +530,12 @@ top_place(OpenPlaces *open, uint32 at)
 	return open->n > 0 ? open->places[open->n - 1] : NULL;
 }
 
-/* Append text up to a point, marked as the top passage or else the top case. */
+/*
+ * Append text up to a point, marked as the top passage or else the top case.
+ */
 static uint32
-append_up_to(StringInfo out, const Side *side, OpenPlaces *passages, OpenPlaces *cases,
+append_up_to(StringInfo out, const Side *side, OpenPlaces *passages,
+			 OpenPlaces *cases,
 			 uint32 at, uint32 stop)
 {
 	while (at < stop)
@@ -533,7 +559,10 @@ append_up_to(StringInfo out, const Side *side, OpenPlaces *passages, OpenPlaces 
 	return at;
 }
 
-/* Append a text with its passages and cases marked, each with its number at its start. */
+/*
+ * Append a text with its passages and cases marked, each with its number at
+ * its start.
+ */
 static void
 append_text(StringInfo out, const Side *side)
 {
@@ -566,7 +595,8 @@ append_side(StringInfo out, const Side *side, const char *language)
 {
 	appendStringInfo(out, "<div>\n<h2 id=\"t%c\" dir=\"auto\">", side->name);
 	append_escaped(out, side->title, side->title_len);
-	appendStringInfo(out, "</h2>\n<div class=\"text\" id=\"%c\" tabindex=\"0\" "
+	appendStringInfo(out,
+					 "</h2>\n<div class=\"text\" id=\"%c\" tabindex=\"0\" "
 					 "role=\"region\" aria-labelledby=\"t%c\" dir=\"%s\"",
 					 side->name, side->name,
 					 is_right_to_left(side->text) ? "rtl" : "ltr");
@@ -596,13 +626,16 @@ append_summary(StringInfo out, const Side *a, const Side *b, size_t ncases)
 
 	Assert(a->n == b->n && a->n >= ncases);
 	if (ncases > 0)
-		appendStringInfo(out, "%zu %s, ", ncases, ncases == 1 ? "case" : "cases");
+		appendStringInfo(out, "%zu %s, ", ncases, ncases == 1 ? "case" :
+						 "cases");
 	if (npassages == 0)
 	{
-		appendStringInfo(out, "%s passage in common.", ncases > 0 ? "no" : "No");
+		appendStringInfo(out, "%s passage in common.", ncases > 0 ? "no" :
+						 "No");
 		return;
 	}
-	appendStringInfo(out, "%zu %s: ", npassages, npassages == 1 ? "passage" : "passages");
+	appendStringInfo(out, "%zu %s: ", npassages, npassages == 1 ? "passage" :
+					 "passages");
 	append_share(out, a);
 	appendStringInfoString(out, ", ");
 	append_share(out, b);
@@ -625,7 +658,8 @@ append_head(StringInfo out, const Side *a, const Side *b, size_t ncases)
 					 "<h1>Shared passages</h1>\n", page_style);
 	appendStringInfoString(out, "<p>");
 	append_summary(out, a, b, ncases);
-	appendStringInfoString(out, "</p>\n<p class=\"controls\" hidden><label><input type=\"checkbox\""
+	appendStringInfoString(out,
+						   "</p>\n<p class=\"controls\" hidden><label><input type=\"checkbox\""
 						   " id=\"together\" checked> Scroll together</label>"
 						   " &middot; keys, in a text: n next passage, p the one before</p>\n"
 						   "</header>\n<main>\n");
@@ -641,7 +675,8 @@ count_passages_within(const Evidence *evidence, const Passage *outer)
 	{
 		const Passage *passage = &evidence->passages[i];
 
-		n += passage->a_start < outer->a_end && passage->a_end > outer->a_start &&
+		n += passage->a_start < outer->a_end &&
+			passage->a_end > outer->a_start &&
 			passage->b_start < outer->b_end && passage->b_end > outer->b_start;
 	}
 	return n;
@@ -653,7 +688,8 @@ append_cases(StringInfo out, const Evidence *evidence, const Evidence *cases)
 {
 	if (cases->npassages == 0)
 		return;
-	appendStringInfoString(out, "<table>\n<tr><th scope=\"col\">Case</th><th scope=\"col\">"
+	appendStringInfoString(out,
+						   "<table>\n<tr><th scope=\"col\">Case</th><th scope=\"col\">"
 						   "Passages in it</th><th scope=\"col\">Similarity</th>"
 						   "<th scope=\"col\">Coverage</th></tr>\n");
 	for (size_t i = 0; i < cases->npassages; i++)
@@ -661,7 +697,8 @@ append_cases(StringInfo out, const Evidence *evidence, const Evidence *cases)
 		const Passage *one = &cases->passages[i];
 
 		CHECK_FOR_INTERRUPTS();
-		appendStringInfo(out, "<tr><td><a href=\"#case-a%zu\">%zu</a></td><td>%zu</td>"
+		appendStringInfo(out,
+						 "<tr><td><a href=\"#case-a%zu\">%zu</a></td><td>%zu</td>"
 						 "<td>%.2f</td><td>%.2f</td></tr>\n", i + 1, i + 1,
 						 count_passages_within(evidence, one),
 						 passage_similarity(one), passage_coverage(one));
@@ -675,7 +712,8 @@ append_list(StringInfo out, const Evidence *evidence)
 {
 	if (evidence->npassages == 0)
 		return;
-	appendStringInfoString(out, "<details>\n<summary>List of passages</summary>\n"
+	appendStringInfoString(out,
+						   "<details>\n<summary>List of passages</summary>\n"
 						   "<div class=\"list\" tabindex=\"0\" role=\"region\" "
 						   "aria-label=\"List of passages\">\n<table>\n<tr>"
 						   "<th scope=\"col\">Passage</th><th scope=\"col\">"
@@ -686,7 +724,8 @@ append_list(StringInfo out, const Evidence *evidence)
 		const Passage *passage = &evidence->passages[i];
 
 		CHECK_FOR_INTERRUPTS();
-		appendStringInfo(out, "<tr><td><a href=\"#a%zu\">%zu</a></td><td>%u</td>"
+		appendStringInfo(out,
+						 "<tr><td><a href=\"#a%zu\">%zu</a></td><td>%u</td>"
 						 "<td>%.2f</td></tr>\n", i + 1, i + 1,
 						 passage->matched, passage_similarity(passage));
 	}
@@ -704,7 +743,10 @@ add_places(Side *side, const WordSpan *spans, size_t n, bool are_cases)
 	};
 }
 
-/* Prepare one of the texts of the page, with room for that many passages and cases. */
+/*
+ * Prepare one of the texts of the page, with room for that many passages and
+ * cases.
+ */
 static void
 set_side(Side *side, char name, const ReadText *text, size_t room,
 		 const struct varlena *title)
@@ -715,12 +757,13 @@ set_side(Side *side, char name, const ReadText *text, size_t room,
 
 	side->title = text_as_utf8(title, &side->title_len);
 	side->n = 0;
-	side->places = palloc_extended((room + 1) * sizeof(Place), MCXT_ALLOC_HUGE);
+	side->places = palloc_extended((room + 1) * sizeof(Place),
+								   MCXT_ALLOC_HUGE);
 }
 
 /*
- * passages_html(a text, b text, min_words int, max_gap int, a_title text, b_title text,
- * preset text, analysis text)
+ * passages_html(a text, b text, min_words int, max_gap int, a_title text,
+ * b_title text, preset text, analysis text)
  */
 Datum
 passages_html(PG_FUNCTION_ARGS)

@@ -2,9 +2,10 @@
  * sequence_index.c
  *		The places of one sequence's hashes in another.
  *
- * A hash table with open addressing.  A slot holds the first place of a hash and a few of its
- * bits; the hash itself is at that place.  Each place links to the next one of the same hash.
- * Slots are prefetched, since the table is larger than the processor's caches.
+ * A hash table with open addressing.  A slot holds the first place of a hash
+ * and a few of its bits; the hash itself is at that place.  Each place links
+ * to the next one of the same hash.  Slots are prefetched, since the table is
+ * larger than the processor's caches.
  */
 #include "postgres.h"
 
@@ -94,7 +95,8 @@ sequence_index_build(SequenceIndex *index, const uint64 *hashes, uint32 n)
 										 Max(n, 1) * sizeof(uint32));
 	index->count = MemoryContextAllocHuge(CurrentMemoryContext, Max(n, 1));
 	index->found = MemoryContextAllocExtended(CurrentMemoryContext, Max(n, 1),
-											  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+											  MCXT_ALLOC_HUGE |
+											  MCXT_ALLOC_ZERO);
 	/* backwards, so that links lead from lower to higher places */
 	for (uint32 i = n; i-- > 0;)
 	{
@@ -159,7 +161,8 @@ sequence_index_free(SequenceIndex *index)
 }
 
 void
-sequences_number(SequenceIndex *index, uint64 *a, uint32 na, uint64 *b, uint32 nb,
+sequences_number(SequenceIndex *index, uint64 *a, uint32 na, uint64 *b,
+				 uint32 nb,
 				 MemoryContext all)
 {
 	sequence_index_build(index, b, nb);

@@ -14,8 +14,8 @@
 #define INDEXED_MAX		(1 << 25)
 
 /*
- * The first place of a hash is its id.  Arrays are per place; counts are valid at first
- * places, and saturate.
+ * The first place of a hash is its id.  Arrays are per place; counts are valid
+ * at first places, and saturate.
  */
 typedef struct SequenceIndex
 {
@@ -29,24 +29,26 @@ typedef struct SequenceIndex
 } SequenceIndex;
 
 /*
- * Index n < INDEXED_MAX hashes, in the current memory context, with 12 bytes for each.  The
- * hashes must not change while others are looked up.
+ * Index n < INDEXED_MAX hashes, in the current memory context, with 12 bytes
+ * for each.  The hashes must not change while others are looked up.
  */
 extern void sequence_index_build(SequenceIndex *index, const uint64 *hashes,
 								 uint32 n);
 
 /*
- * Look up n hashes of another sequence, and set ids[i] to the first place of hash i, or
- * NOWHERE.  `ids` may be the memory of the hashes.
+ * Look up n hashes of another sequence, and set ids[i] to the first place of
+ * hash i, or NOWHERE.  `ids` may be the memory of the hashes.
  */
 extern void sequence_index_find(SequenceIndex *index, const uint64 *hashes,
 								uint32 n, uint32 *ids);
 
 /*
- * Index the hashes of b, look up those of a, and replace both by ids, in their own memory.
- * The index allows no look-ups afterwards.  `all` is the memory context that tests measure.
+ * Index the hashes of b, look up those of a, and replace both by ids, in their
+ * own memory.  The index allows no look-ups afterwards.  `all` is the memory
+ * context that tests measure.
  */
-extern void sequences_number(SequenceIndex *index, uint64 *a, uint32 na, uint64 *b, uint32 nb,
+extern void sequences_number(SequenceIndex *index, uint64 *a, uint32 na,
+							 uint64 *b, uint32 nb,
 							 MemoryContext all);
 
 /* Free what the index holds; not the hashes. */

@@ -2,13 +2,14 @@
  * word_places.c
  *		The places of a text's words, compressed.
  *
- * A number is written in groups of 7 bits, the lowest first; all but the last have the
- * highest bit set.  Distances have a sign, in their lowest bit, since a word may begin before
- * the end of the word before it: one ligature can stand for two words.  Each 16th word has a
- * mark, from which the others are decoded.
+ * A number is written in groups of 7 bits, the lowest first; all but the last
+ * have the highest bit set.  Distances have a sign, in their lowest bit, since
+ * a word may begin before the end of the word before it: one ligature can
+ * stand for two words.  Each 16th word has a mark, from which the others are
+ * decoded.
  *
- * A grapheme, which a reader sees as one character, may extend beyond a word.  ICU finds
- * graphemes, unless both neighbours of a place are plain ASCII.
+ * A grapheme, which a reader sees as one character, may extend beyond a word.
+ * ICU finds graphemes, unless both neighbours of a place are plain ASCII.
  */
 #include "postgres.h"
 
@@ -25,7 +26,10 @@
 
 #define BYTES_MAX	10			/* of a word, which has two numbers */
 
-/* Write a number by seven bits a byte, the lowest first; return the place behind it. */
+/*
+ * Write a number by seven bits a byte, the lowest first; return the place
+ * behind it.
+ */
 static inline uint8 *
 put_number(uint8 *at, uint32 number)
 {
@@ -224,7 +228,9 @@ count_characters(const char *start, const char *stop)
 	return n;
 }
 
-/* EUC_JIS_2004 has single characters that are a letter and a mark in Unicode. */
+/*
+ * EUC_JIS_2004 has single characters that are a letter and a mark in Unicode.
+ */
 uint32
 count_server_characters(const char *start, const char *stop)
 {
@@ -251,7 +257,8 @@ spans_to_characters(const char *utf8, WordSpan *spans, size_t n)
 	/* SQL_ASCII has no characters but bytes */
 	if (GetDatabaseEncoding() == PG_SQL_ASCII || n == 0)
 		return;
-	places = MemoryContextAllocHuge(CurrentMemoryContext, 2 * n * sizeof(uint64));
+	places = MemoryContextAllocHuge(CurrentMemoryContext,
+									2 * n * sizeof(uint64));
 	for (size_t i = 0; i < n; i++)
 	{
 		places[2 * i] = (uint64) spans[i].start << 32 | (2 * i);
@@ -265,7 +272,8 @@ spans_to_characters(const char *utf8, WordSpan *spans, size_t n)
 
 		characters += count_server_characters(utf8 + at, utf8 + place);
 		at = place;
-		*((uint32) places[i] % 2 == 0 ? &span->start : &span->end) = characters;
+		*((uint32) places[i] % 2 == 0 ? &span->start :
+		  &span->end) = characters;
 	}
 	pfree(places);
 }

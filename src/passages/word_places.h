@@ -17,7 +17,10 @@ typedef struct PlaceMark
 	uint32		bytes;			/* offset of the next word's numbers */
 } PlaceMark;
 
-/* For each word its distance from the end of the one before, and its length, mostly in a byte each. */
+/*
+ * For each word its distance from the end of the one before, and its length,
+ * mostly in a byte each.
+ */
 typedef struct WordPlaces
 {
 	uint8	   *bytes;
@@ -29,7 +32,10 @@ typedef struct WordPlaces
 	uint32		end;			/* of the last one */
 } WordPlaces;
 
-/* Add the next n words, in the current memory context.  Zeros are an empty WordPlaces. */
+/*
+ * Add the next n words, in the current memory context.  Zeros are an empty
+ * WordPlaces.
+ */
 extern void word_places_add(WordPlaces *places, const WordSpan *spans,
 							size_t n);
 
@@ -43,7 +49,10 @@ extern WordSpan word_place(const WordPlaces *places, uint32 word);
 extern void spans_to_graphemes(const char *utf8, size_t len, WordSpan *spans,
 							   size_t n);
 
-/* Count the characters of a stretch of UTF-8: of Unicode, and of the server's encoding. */
+/*
+ * Count the characters of a stretch of UTF-8: of Unicode, and of the server's
+ * encoding.
+ */
 extern uint32 count_characters(const char *start, const char *stop);
 extern uint32 count_server_characters(const char *start, const char *stop);
 

@@ -27,8 +27,10 @@ number_sort_begin(NumberSort *sort, int n, int nkeys, size_t memory)
 	TupleDescFinalize(desc);
 	sort->in = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
 	sort->out = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
-	sort->state = tuplesort_begin_heap(desc, nkeys, columns, operators, collations,
-									   nulls_first, Max(memory / 1024, 64), NULL,
+	sort->state = tuplesort_begin_heap(desc, nkeys, columns, operators,
+									   collations,
+									   nulls_first, Max(memory / 1024, 64),
+									   NULL,
 									   TUPLESORT_NONE);
 }
 

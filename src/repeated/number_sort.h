@@ -16,12 +16,16 @@ typedef struct NumberSort
 } NumberSort;
 
 /*
- * Begin to sort rows of n bigints by the first one or two of them, within that many bytes of
- * memory, and a temporary file beyond.
+ * Begin to sort rows of n bigints by the first one or two of them, within that
+ * many bytes of memory, and a temporary file beyond.
  */
-extern void number_sort_begin(NumberSort *sort, int n, int nkeys, size_t memory);
+extern void number_sort_begin(NumberSort *sort, int n, int nkeys,
+							  size_t memory);
 
-/* Put a row; sort all rows; then get them in their order, until false is returned. */
+/*
+ * Put a row; sort all rows; then get them in their order, until false is
+ * returned.
+ */
 extern void number_sort_put(NumberSort *sort, const int64 *numbers);
 extern void number_sort_perform(NumberSort *sort);
 extern bool number_sort_get(NumberSort *sort, int64 *numbers);

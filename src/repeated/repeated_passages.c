@@ -1,11 +1,13 @@
 /*
  * repeated_passages.c
- *		Passages that a collection of documents repeats, and where each is first.
+ *		Passages that a collection of documents repeats, and where each is
+ *		first.
  *
- * All words of the collection are numbered, by document, with a number left free between two
- * documents.  A *window* is min_words words in a row of one document; it is repeated if an
- * equal one begins, and ends, before it.  A passage is a run of repeated windows whose first
- * occurrences follow each other as they do.
+ * All words of the collection are numbered, by document, with a number left
+ * free between two documents.  A *window* is min_words words in a row of one
+ * document; it is repeated if an equal one begins, and ends, before it.  A
+ * passage is a run of repeated windows whose first occurrences follow each
+ * other as they do.
  *
  * Three sorts replace all random access:
  *
@@ -13,10 +15,11 @@
  *    collection comes first.
  * 2. Repeated windows are sorted by place.  Runs of them become passages, whose characters are
  *    found in their documents, which are read in order.
- * 3. Passages are sorted by their first occurrence, whose characters are found in the same way.
+ * 3. Passages are sorted by their first occurrence, whose characters are found
+ *    in the same way.
  *
- * Documents are in a tuplestore, and read once more for the second and the third step, but
- * only where a passage is.
+ * Documents are in a tuplestore, and read once more for the second and the
+ * third step, but only where a passage is.
  */
 #include "postgres.h"
 
@@ -44,7 +47,10 @@ PG_FUNCTION_INFO_V1(repeated_passages);
 #define ID_HINT \
 	"Give the type of the ids as the first argument, as in repeated_passages(NULL::uuid, 'SELECT ...')."
 
-/* Parts of the memory, in eighths; the first sort ends before the last one begins. */
+/*
+ * Parts of the memory, in eighths; the first sort ends before the last one
+ * begins.
+ */
 #define WINDOWS_SHARE	4
 #define REPEATS_SHARE	2
 #define STRETCHES_SHARE	4
@@ -107,8 +113,9 @@ hash_pair(uint64 first, uint64 second)
 }
 
 /*
- * Replace the hashes of n words by the hashes of their n - k + 1 windows of k words.  A run of
- * words is hashed by its halves, and a window by two runs that overlap.
+ * Replace the hashes of n words by the hashes of their n - k + 1 windows of k
+ * words.  A run of words is hashed by its halves, and a window by two runs
+ * that overlap.
  */
 static void
 hash_windows(uint64 *hashes, uint32 n, uint32 k)
@@ -206,7 +213,10 @@ read_ahead(Collection *all)
 	all->has_ahead = number_sort_get(&all->repeats, all->ahead);
 }
 
-/* Get the next run of repeated windows whose first occurrences follow each other. */
+/*
+ * Get the next run of repeated windows whose first occurrences follow each
+ * other.
+ */
 static bool
 next_passage(Collection *all, Stretch stretch)
 {
@@ -216,7 +226,9 @@ next_passage(Collection *all, Stretch stretch)
 	stretch[STRETCH_PLACE] = all->ahead[REPEAT_PLACE];
 	stretch[STRETCH_ROW] = all->ahead[REPEAT_FIRST];
 	stretch[STRETCH_WORDS] = all->min_words - 1;
-	for (int64 i = 0; all->has_ahead && all->ahead[REPEAT_PLACE] == stretch[STRETCH_PLACE] + i &&
+	for (int64 i = 0;
+		 all->has_ahead &&
+		 all->ahead[REPEAT_PLACE] == stretch[STRETCH_PLACE] + i &&
 		 all->ahead[REPEAT_FIRST] == stretch[STRETCH_ROW] + i; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -236,7 +248,8 @@ next_first(Collection *all, Stretch stretch)
 
 /* Put a passage among those that are sorted by their first occurrence. */
 static void
-put_passage(Collection *all, uint32 row, const Stretch stretch, const WordSpan *characters)
+put_passage(Collection *all, uint32 row, const Stretch stretch,
+			const WordSpan *characters)
 {
 	Stretch		first = {
 		[STRETCH_PLACE] = stretch[STRETCH_ROW],[STRETCH_ROW] = row,
@@ -248,23 +261,33 @@ put_passage(Collection *all, uint32 row, const Stretch stretch, const WordSpan *
 	number_sort_put(&all->stretches, first);
 }
 
-/* Put a row of the result, for a passage whose first occurrence is in that row. */
+/*
+ * Put a row of the result, for a passage whose first occurrence is in that
+ * row.
+ */
 static void
-put_result(Collection *all, uint32 row, const Stretch stretch, const WordSpan *characters)
+put_result(Collection *all, uint32 row, const Stretch stretch,
+		   const WordSpan *characters)
 {
 	Datum		values[] = {
-		row_ids_get(&all->ids, stretch[STRETCH_ROW]), Int32GetDatum(stretch[STRETCH_START]),
-		Int32GetDatum(stretch[STRETCH_LENGTH]), Int32GetDatum(stretch[STRETCH_WORDS]),
+		row_ids_get(&all->ids, stretch[STRETCH_ROW]),
+		Int32GetDatum(stretch[STRETCH_START]),
+		Int32GetDatum(stretch[STRETCH_LENGTH]),
+		Int32GetDatum(stretch[STRETCH_WORDS]),
 		row_ids_get(&all->ids, row), Int32GetDatum(characters->start + 1)
 	};
 	bool		nulls[lengthof(values)] = {false};
 
-	tuplestore_putvalues(all->result->setResult, all->result->setDesc, values, nulls);
+	tuplestore_putvalues(all->result->setResult, all->result->setDesc, values,
+						 nulls);
 }
 
 /* Documents, once more */
 
-/* How stretches are got, in the order of their places, and put with their characters. */
+/*
+ * How stretches are got, in the order of their places, and put with their
+ * characters.
+ */
 typedef struct StretchPass
 {
 	bool		(*next) (Collection *all, Stretch stretch);
@@ -275,11 +298,12 @@ typedef struct StretchPass
 } StretchPass;
 
 /*
- * Find the characters of the stretches of one document, whose words begin at a place, and put
- * them.  Allocates in the current memory context.
+ * Find the characters of the stretches of one document, whose words begin at a
+ * place, and put them.  Allocates in the current memory context.
  */
 static void
-pass_document(Collection *all, StretchPass *pass, uint32 row, const text *doc, int64 place)
+pass_document(Collection *all, StretchPass *pass, uint32 row, const text *doc,
+			  int64 place)
 {
 	ReadText	read;
 	Stretch    *stretches = NULL;
@@ -311,7 +335,8 @@ pass_document(Collection *all, StretchPass *pass, uint32 row, const text *doc, i
 static void
 pass_documents(Collection *all, StretchPass *pass)
 {
-	TupleTableSlot *slot = MakeSingleTupleTableSlot(all->desc, &TTSOpsMinimalTuple);
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(all->desc,
+													&TTSOpsMinimalTuple);
 	MemoryContext per_document = AllocSetContextCreate(CurrentMemoryContext,
 													   "neardup repeated document",
 													   ALLOCSET_DEFAULT_SIZES);
@@ -331,7 +356,9 @@ pass_documents(Collection *all, StretchPass *pass)
 		{
 			MemoryContext old = MemoryContextSwitchTo(per_document);
 
-			pass_document(all, pass, row, DatumGetTextPP(slot_getattr(slot, 1, &isnull)), place);
+			pass_document(all, pass, row,
+						  DatumGetTextPP(slot_getattr(slot, 1, &isnull)),
+						  place);
 			MemoryContextSwitchTo(old);
 			MemoryContextReset(per_document);
 		}
@@ -350,7 +377,8 @@ begin_collection(Collection *all, TupleDesc columns, Oid id_type)
 {
 	all->memory = (size_t) maintenance_work_mem * 1024 / 8;
 	all->id = typed_column(columns, 1, id_type, true, "the id", ID_HINT);
-	all->doc = typed_column(columns, 2, TEXTOID, false, "the text", QUERY_HINT);
+	all->doc = typed_column(columns, 2, TEXTOID, false, "the text",
+							QUERY_HINT);
 	all->ids.type = id_type;
 	row_ids_begin(&all->ids, id_type, all->memory * IDS_SHARE);
 	all->desc = CreateTemplateTupleDesc(2);
@@ -358,21 +386,27 @@ begin_collection(Collection *all, TupleDesc columns, Oid id_type)
 	TupleDescInitEntry(all->desc, 2, "words", INT4OID, -1, 0);
 	TupleDescFinalize(all->desc);
 	all->documents = tuplestore_begin_heap(false, false,
-										   Max(all->memory * DOCUMENTS_SHARE / 1024, 64));
+										   Max(all->memory * DOCUMENTS_SHARE /
+											   1024, 64));
 }
 
-/* Sort the windows, then the repeated ones, then passages by where they are first. */
+/*
+ * Sort the windows, then the repeated ones, then passages by where they are
+ * first.
+ */
 static void
 put_all_passages(Collection *all)
 {
 	StretchPass passages = {.next = next_passage,.put = put_passage};
 	StretchPass firsts = {.next = next_first,.put = put_result};
 
-	number_sort_begin(&all->repeats, REPEAT_COLUMNS, 1, all->memory * REPEATS_SHARE);
+	number_sort_begin(&all->repeats, REPEAT_COLUMNS, 1,
+					  all->memory * REPEATS_SHARE);
 	number_sort_perform(&all->windows);
 	find_repeats(all);
 	number_sort_end(&all->windows);
-	number_sort_begin(&all->stretches, STRETCH_COLUMNS, 1, all->memory * STRETCHES_SHARE);
+	number_sort_begin(&all->stretches, STRETCH_COLUMNS, 1,
+					  all->memory * STRETCHES_SHARE);
 	number_sort_perform(&all->repeats);
 	read_ahead(all);
 	pass_documents(all, &passages);
@@ -382,7 +416,10 @@ put_all_passages(Collection *all)
 	number_sort_end(&all->stretches);
 }
 
-/* repeated_passages([id_type anyelement,] query text, min_words int, analysis text) */
+/*
+ * repeated_passages([id_type anyelement,] query text, min_words int, analysis
+ * text)
+ */
 Datum
 repeated_passages(PG_FUNCTION_ARGS)
 {
@@ -395,14 +432,19 @@ repeated_passages(PG_FUNCTION_ARGS)
 		if (PG_ARGISNULL(i))
 			return (Datum) 0;
 	all.result = (ReturnSetInfo *) fcinfo->resultinfo;
-	all.min_words = argument_whole("min_words", PG_GETARG_INT32(first + 1), 1, PG_INT32_MAX);
+	all.min_words = argument_whole("min_words", PG_GETARG_INT32(first + 1), 1,
+								   PG_INT32_MAX);
 	all.doccxt = doc_context_get(fcinfo, first + 2);
-	doc_context_read_analysis(all.doccxt, PG_GETARG_DATUM(first), PG_GETARG_TEXT_PP(first + 2),
+	doc_context_read_analysis(all.doccxt, PG_GETARG_DATUM(first),
+							  PG_GETARG_TEXT_PP(first + 2),
 							  READS_SHINGLES);
-	user_query_begin(&query, text_to_cstring(PG_GETARG_TEXT_PP(first)), NULL, QUERY_HINT);
+	user_query_begin(&query, text_to_cstring(PG_GETARG_TEXT_PP(first)), NULL,
+					 QUERY_HINT);
 	begin_collection(&all, query.result,
-					 first == 0 ? INT8OID : get_fn_expr_argtype(fcinfo->flinfo, 0));
-	number_sort_begin(&all.windows, WINDOW_COLUMNS, 2, all.memory * WINDOWS_SHARE);
+					 first == 0 ? INT8OID :
+					 get_fn_expr_argtype(fcinfo->flinfo, 0));
+	number_sort_begin(&all.windows, WINDOW_COLUMNS, 2,
+					  all.memory * WINDOWS_SHARE);
 	user_query_run(&query, add_document, &all);
 	put_all_passages(&all);
 	tuplestore_end(all.documents);

@@ -43,6 +43,7 @@ extern const uint64 *signature_as_scoped_set(const Signature *sig,
 /* The measure of two prepared sets, equal to that of the SQL functions. */
 struct JoinSet;
 extern double paired_similarity(SignatureKind kind, Measure measure,
-								const struct JoinSet *a, const struct JoinSet *b);
+								const struct JoinSet *a,
+								const struct JoinSet *b);
 
 #endif							/* NEARDUP_JOIN_KINDS_H */

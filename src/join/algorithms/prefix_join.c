@@ -479,7 +479,8 @@ compare_bitmaps(JoinSearch *search, BitmapProbe *probe, const Posting *posting,
 			int			allowed = probe->differ[posting_size(posting)] -
 			probe->dropped - (int) posting_dropped(posting);
 
-			if (__builtin_popcountll(posting->bitmap ^ probe->bitmap) <= allowed &&
+			if (__builtin_popcountll(posting->bitmap ^ probe->bitmap) <=
+				allowed &&
 				second_allows(search, probe, posting->set, allowed))
 				add_small(search, probe, posting->set);
 		}

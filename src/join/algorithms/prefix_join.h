@@ -43,7 +43,8 @@ prefix_postings(JoinSearch *search, IndexMode mode, const PrefixProbe *probe,
 	InvertedIndex *index = &search->index;
 	bool		own = mode == INDEX_SHARED && i < index->shared.own;
 	const Posting *posting = inverted_index_postings(index, mode,
-													 probe->set->keys[i], own, end,
+													 probe->set->keys[i], own,
+													 end,
 													 &search->stats.removed_size);
 
 	search->stats.visited += *end - posting;

@@ -234,7 +234,8 @@ add_shared(JoinSearch *search, IndexMode mode, const JoinSet *set,
 	{
 		const Posting *end;
 		const Posting *posting = inverted_index_postings(index, mode,
-														 set->keys[i], false, &end,
+														 set->keys[i], false,
+														 &end,
 														 &search->stats.removed_size);
 
 		CHECK_FOR_INTERRUPTS();

@@ -26,7 +26,8 @@ typedef enum JoinAlgorithm
 
 /* The algorithm of a choice for signatures of that kind and a measure. */
 extern const Algorithm *selected_algorithm(JoinAlgorithm choice,
-										   SignatureKind kind, Measure measure);
+										   SignatureKind kind,
+										   Measure measure);
 
 /* of sets */
 extern const Algorithm ppjoin;

@@ -177,7 +177,8 @@ add_segment(SharedAreas *areas, size_t size)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("too much shared memory for a similarity join"),
 				 errdetail("A process can have %d segments of less than %zu gigabytes.",
-						   AREA_SEGMENTS, ((size_t) 1 << SEGMENT_SHIFT) >> 30)));
+						   AREA_SEGMENTS,
+						   ((size_t) 1 << SEGMENT_SHIFT) >> 30)));
 	CurrentResourceOwner = areas->owner;
 	segment->mapping = dsm_create(size, 0);
 	CurrentResourceOwner = owner;

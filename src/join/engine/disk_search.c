@@ -1,6 +1,7 @@
 /*
  * disk_search.c
- *		The search of a join whose sets are on disk: by chunks, by deferred candidates.
+ *		The search of a join whose sets are on disk: by chunks, by deferred
+ *		candidates.
  *
  * Sets are read in chunks that fit into memory, and a chunk is indexed.  With
  * a symmetric measure its matches are in itself and after it, so only sets

@@ -114,7 +114,8 @@ extern void engine_end(JoinEngine *join);
  * threshold of params.
  */
 extern void engine_set_condition(JoinEngine *join,
-								 const struct Algorithm *algorithm, Measure measure,
+								 const struct Algorithm *algorithm,
+								 Measure measure,
 								 double threshold);
 
 /*

@@ -1,6 +1,7 @@
 /*
  * feature_counts.c
- *		Frequencies of the features of all sets, and a filter by the features of one side.
+ *		Frequencies of the features of all sets, and a filter by the features
+ *		of one side.
  */
 #include "postgres.h"
 

@@ -1,6 +1,7 @@
 /*
  * feature_counts.h
- *		Frequencies of the features of all sets, and a filter by the features of one side.
+ *		Frequencies of the features of all sets, and a filter by the features
+ *		of one side.
  */
 #ifndef NEARDUP_FEATURE_COUNTS_H
 #define NEARDUP_FEATURE_COUNTS_H

@@ -203,7 +203,8 @@ extern size_t inverted_index_own_bytes(uint32 nsets);
  * postings.
  */
 extern void announced_index_create(InvertedIndex *index, const JoinSet *sets,
-								   uint32 nsets, uint64 npostings, uint64 nkeys);
+								   uint32 nsets, uint64 npostings,
+								   uint64 nkeys);
 
 /*
  * Announce a set with these keys; and allocate all buckets after the last one.
@@ -253,7 +254,8 @@ extern void inverted_index_add(InvertedIndex *index, const uint64 *keys,
  * second bitmap.
  */
 extern void inverted_index_add_bitmap(InvertedIndex *index, const uint64 *keys,
-									  uint32 n, const Posting *small, uint64 second);
+									  uint32 n, const Posting *small,
+									  uint64 second);
 
 /*
  * The first posting, from this one on, whose set is not before that one, or
@@ -317,7 +319,8 @@ inverted_index_begin_at(InvertedIndex *index, IndexMode mode, uint64 size)
 															  size);
 	else if (mode == INDEX_SHARED)
 		index->shared.least = inverted_index_first_of_size(index,
-														   index->shared.least, size);
+														   index->shared.least,
+														   size);
 }
 
 /*

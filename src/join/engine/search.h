@@ -170,7 +170,8 @@ typedef struct Algorithm
 							 const uint64 *values, uint32 n);
 	bool		(*may_have_match) (JoinSearch *search,
 								   const FeatureFilter *filter,
-								   const uint64 *values, uint32 n, bool indexed);
+								   const uint64 *values, uint32 n,
+								   bool indexed);
 
 	/* Free the state of a chunk. NULL: there is none. */
 	void		(*end_chunk) (JoinSearch *search);

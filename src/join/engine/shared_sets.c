@@ -665,7 +665,8 @@ shared_sets_prepare(JoinEngine *join)
 	SharedSets *shared = join->params.shared;
 	Barrier    *barrier = &shared->barrier;
 	uint64		empty[2] = {
-		(uintptr_t) join->memory->empty[SIDE_OUTER], (uintptr_t) join->memory->empty[SIDE_INNER]
+		(uintptr_t) join->memory->empty[SIDE_OUTER],
+		(uintptr_t) join->memory->empty[SIDE_INNER]
 	};
 
 	/* the sets are published */

@@ -273,7 +273,8 @@ spill_merge(JoinEngine *join)
 			counters_shape(counters, join->totals.nfeatures,
 						   counters_memory(join));
 			spill->counting = shared_counts_begin(&join->params.shared->counts,
-												  join->params.areas, counters);
+												  join->params.areas,
+												  counters);
 		}
 		setfile_merge(&spill->file, share, &spill->shares->sets[share],
 					  count_merged, join);

@@ -401,7 +401,9 @@ begin_inner_rows(SimilarityJoinState *state)
 	{
 		InnerRound *round = &state->scan.round;
 
-		/* a match is the last row passed: it is visited first, and only once */
+		/*
+		 * a match is the last row passed: it is visited first, and only once
+		 */
 		round->end = round->passed - round->match;
 		round->from_first = false;
 	}

@@ -1,6 +1,7 @@
 /*
  * join_node.h
- *		The plan node of the similarity join: declarations for planner, executor and EXPLAIN.
+ *		The plan node of the similarity join: declarations for planner,
+ *		executor and EXPLAIN.
  */
 #ifndef NEARDUP_JOIN_NODE_H
 #define NEARDUP_JOIN_NODE_H

@@ -373,8 +373,8 @@ filter_selectivity(PlannerInfo *root, const CustomPath *cpath, Path *side,
 
 /*
  * Number of visited pairs of rows, of `pairs` that are near.  In a semi- or
- * anti-join a row is done at its first match.  A row without a match visits all
- * of its near-duplicates.
+ * anti-join a row is done at its first match.  A row without a match visits
+ * all of its near-duplicates.
  */
 static double
 pairs_met(PlannerInfo *root, const CustomPath *cpath,
@@ -662,11 +662,11 @@ is_usable(const Path *path)
  * Joins of core
  *
  * Core assumes that a semi- or anti-join by a hash table compares a row with
- * at most one other, and trusts small estimates of rows.  So it may list a join
- * as cheaper than ours that compares millions of pairs.  A support function
- * cannot correct that: it is asked for the cost of one call, not of a join.  So
- * core's paths stay as they are, and ours is listed slightly below one that
- * really costs more.
+ * at most one other, and trusts small estimates of rows.  So it may list a
+ * join as cheaper than ours that compares millions of pairs.  A support
+ * function cannot correct that: it is asked for the cost of one call, not of a
+ * join.  So core's paths stay as they are, and ours is listed slightly below
+ * one that really costs more.
  */
 
 /*
@@ -734,8 +734,8 @@ looks_up(const Path *path, const RestrictInfo *condition)
 
 /*
  * Pairs of rows that a nested loop compares whose inner side is looked up for
- * each outer row, by other conditions.  0: near-duplicates are looked up, which
- * costs what core says.
+ * each outer row, by other conditions.  0: near-duplicates are looked up,
+ * which costs what core says.
  */
 static double
 pairs_looked_up(const JoinOffer *offer, const Path *inner, double outer_rows)

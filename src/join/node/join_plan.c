@@ -28,17 +28,19 @@ find_same(Node *node, List *forms)
 			((Var *) node)->varlevelsup == ((Var *) form)->varlevelsup)
 			return form;
 		if (IsA(node, PlaceHolderVar) && IsA(form, PlaceHolderVar) &&
-			((PlaceHolderVar *) node)->phid == ((PlaceHolderVar *) form)->phid &&
-			((PlaceHolderVar *) node)->phlevelsup == ((PlaceHolderVar *) form)->phlevelsup)
+			((PlaceHolderVar *) node)->phid ==
+			((PlaceHolderVar *) form)->phid &&
+			((PlaceHolderVar *) node)->phlevelsup ==
+			((PlaceHolderVar *) form)->phlevelsup)
 			return form;
 	}
 	return NULL;
 }
 
 /*
- * Columns and placeholders as they are above the join.  From version 16 on they
- * name the outer joins that may have made them null, so they differ above and
- * below the join.  All expressions of the node are matched with its
+ * Columns and placeholders as they are above the join.  From version 16 on
+ * they name the outer joins that may have made them null, so they differ above
+ * and below the join.  All expressions of the node are matched with its
  * custom_scan_tlist, so all must have one form.
  */
 static Node *

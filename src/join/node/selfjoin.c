@@ -72,7 +72,8 @@ same_conditions(RelOptInfo *outer, RelOptInfo *inner)
 	ListCell   *lc;
 	ListCell   *lc2;
 
-	if (list_length(outer->baserestrictinfo) != list_length(inner->baserestrictinfo))
+	if (list_length(outer->baserestrictinfo) !=
+		list_length(inner->baserestrictinfo))
 		return false;
 	forboth(lc, outer->baserestrictinfo, lc2, inner->baserestrictinfo)
 	{

@@ -144,7 +144,8 @@ use_spec(SimilarityJoinState *state, JoinSpec *spec)
 	else
 		engine_set_condition(state->engine,
 							 selected_algorithm(neardup_join_algorithm,
-												spec->kind, state->near.measure),
+												spec->kind,
+												state->near.measure),
 							 state->near.measure, state->near.threshold_value);
 	state->specs->current = spec;
 	state->incomparable = spec->incomparable;
@@ -364,7 +365,8 @@ begin_waiting(JoinSpecs *specs)
 	specs->out = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
 	specs->waiting = tuplesort_begin_heap(desc, lengthof(columns), columns,
 										  operators,
-										  collations, nulls_first, work_mem, NULL,
+										  collations, nulls_first, work_mem,
+										  NULL,
 										  TUPLESORT_NONE);
 }
 
