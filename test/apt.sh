@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # test/apt.sh
 #		Packages of the distribution by lists of our own: the system's lists and its
 #		installed packages do not change.  To be included by other scripts.
