@@ -34,7 +34,7 @@
 	X(ANCHORED, 11, anchored) \
 	/* substrings that follow an anchor */ \
 	X(SIF, 12, sif) \
-	/* substrings of consonants, rare ones */ \
+	/* rare substrings of consonants */ \
 	X(KOALA, 13, koala) \
 	/* a set without common features */ \
 	X(LEAVE_OUT, 14, leave_out) \
@@ -50,9 +50,9 @@
 	X(TOP_WORDS, 20, top_words) \
 	/* hashes of words of middling rarity */ \
 	X(IMATCH, 21, imatch) \
-	/* the words of a set that are frequent */ \
+	/* words of a set, frequent in the document */ \
 	X(DESCRIPTIVE_WORDS, 22, descriptive_words) \
-	/* the first letters that are */ \
+	/* first letters, compared with a collection */ \
 	X(FUZZY_FINGERPRINT, 23, fuzzy_fingerprint) \
 	/* a vector of the user's numbers */ \
 	X(WEIGHTED, 24, weighted) \

@@ -8,7 +8,7 @@
  * elements a rounding error decides.  So a bound computed in floating point is
  * only the start of a search; the bound itself is where the test changes, one
  * or two steps away.  The search is correct because the test is monotonic:
- * IEEE division and square root round monotonically. measure_value() rises
+ * IEEE division and square root round monotonically.  measure_value() rises
  * with the overlap, and with the greatest possible overlap it falls with the
  * distance of the sizes.  (Its steps, at least 1e-9 relative, exceed any
  * rounding error.)
@@ -25,23 +25,22 @@
 #include "signature/sets.h"
 #include "base/interrupts.h"
 
-/* Steps of a merge between two checks for interrupts */
+/* A merge checks for interrupts once in this many steps. */
 #define MERGE_BLOCK			65536
 
-/* Number of elements compared at once. */
+/* A merge compares this many elements at once. */
 #define EQUAL_BLOCK			8
 
-/* Count every element */
+/* The `need` that counts every common element */
 #define NEED_ALL			0
 
-/*
- * A set that is larger than the other by this factor is searched, not merged
- */
+/* Search a set that is larger than the other by this factor; merge others. */
 #define GALLOP_RATIO		32
 
-/* Most pairs of elements of two small sets */
+/* Compare all pairs of elements of two sets if there are at most this many. */
 #define MAX_PAIRS			64
 
+/* The names of measures in SQL */
 static const struct
 {
 	const char *name;
@@ -192,8 +191,7 @@ measure_min_overlap(Measure measure, uint64 na, uint64 nb, double threshold)
 }
 
 /*
- * Return whether sets of these sizes reach the threshold if one contains the
- * other.
+ * True if sets of these sizes reach the threshold when one contains the other.
  */
 static bool
 sizes_reach(Measure measure, uint64 na, uint64 nb, double threshold)
@@ -237,16 +235,17 @@ greatest_size(Measure measure, uint64 na, double threshold, double estimate)
 }
 
 /*
- * The smaller set inside the larger one is the best that sizes allow.  With nb
- * = share * na <= na that is an overlap of nb, and the value in real numbers
+ * Sets of given sizes are most similar if the smaller one is inside the larger
+ * one.  If nb = share * na <= na, the overlap is then nb, and the value in
+ * real numbers
  *
  *	Jaccard and containment of the larger set	nb / na = share
  *	Dice				2 nb / (na + nb) = 2 share / (1 + share)
  *	cosine				nb / sqrt(na nb) = sqrt(share)
  *	overlap, and containment of the smaller set	1, whatever the size
  *
- * which is t at the least share.  With a set that is larger than na the two
- * change places: na / share is the greatest size.
+ * The least share is the one whose value is t.  If the other set is larger
+ * than na, the two change places: na / share is the greatest size.
  */
 void
 measure_sizes(Measure measure, uint64 na, double threshold,
@@ -365,9 +364,9 @@ overlap_by_search(const uint64 *small, uint64 ns,
  * Merge both sets.  The inner loop has no branch that depends on data and no
  * test of bounds: each step moves either position by at most one, so a run of
  * as many steps as the shorter remainder has elements is safe.  Runs are
- * short.  Before each the loop checks whether the outcome is certain, and
- * whether the next few elements are equal, as those of near-duplicates mostly
- * are.
+ * short.  Before each run the loop checks whether the outcome is certain, and
+ * whether the next few elements are equal, as they mostly are in
+ * near-duplicates.
  */
 static bool
 overlap_by_merge(const uint64 *a, uint64 na,

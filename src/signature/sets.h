@@ -2,9 +2,9 @@
  * sets.h
  *		Measures of sets, and the bounds of sizes and overlap at a threshold.
  *
- * A pair is near by an expression in IEEE double arithmetic, measure_value()
- * >= threshold.  All bounds are derived from that expression, so no filter
- * loses a pair by a rounding error.
+ * A pair matches if an expression in IEEE double arithmetic is true:
+ * measure_value() >= threshold.  All bounds are derived from this expression,
+ * so no filter loses a pair by a rounding error.
  */
 #ifndef NEARDUP_SETS_H
 #define NEARDUP_SETS_H
@@ -13,15 +13,16 @@
 typedef enum Measure
 {
 	MEASURE_JACCARD = 1,		/* |A n B| / |A u B| */
-	MEASURE_CONTAINMENT = 2,	/* |A n B| / |A|: of a in b */
+	MEASURE_CONTAINMENT = 2,	/* |A n B| / |A|: share of a in b */
 	MEASURE_DICE = 3,			/* 2 |A n B| / (|A| + |B|) */
 	MEASURE_COSINE = 4,			/* |A n B| / sqrt(|A| |B|) */
 	MEASURE_OVERLAP_COEFFICIENT = 5,	/* |A n B| / min(|A|, |B|) */
-	MEASURE_CONTAINS = 6,		/* |A n B| / |B|: of b in a */
-	MEASURE_SIMILARITY = 7,		/* similarity(): jaccard of sets; the estimate
-								 * of sketches, where jaccard is their rule
-								 * for near-duplicates */
-	MEASURE_SHARED = 8,			/* |A n B|: its threshold is a number of
+	MEASURE_CONTAINS = 6,		/* |A n B| / |B|: share of b in a */
+	MEASURE_SIMILARITY = 7,		/* similarity(): Jaccard of sets, estimated
+								 * resemblance of sketches; for sketches,
+								 * MEASURE_JACCARD is the method's rule for
+								 * near-duplicates */
+	MEASURE_SHARED = 8,			/* |A n B|: the threshold is a number of
 								 * elements */
 } Measure;
 
@@ -29,8 +30,8 @@ typedef enum Measure
 #define SHARED_MAX	PG_INT32_MAX
 
 /*
- * Return whether a number is a threshold of the measure: greater than 0 and at
- * most 1; of MEASURE_SHARED a whole number from 1 to SHARED_MAX.
+ * True if a number is a threshold of the measure: greater than 0 and at most
+ * 1; for MEASURE_SHARED, a whole number from 1 to SHARED_MAX.
  */
 extern bool measure_has_threshold(Measure measure, double threshold);
 
@@ -67,8 +68,10 @@ extern uint64 measure_least_overlap(Measure measure, uint64 na,
 /* Return the measure with its arguments exchanged. */
 extern Measure measure_commute(Measure measure);
 
-/* Find a measure by its name in SQL; return false if there is none. */
+/* Find a measure by its name in SQL; false if there is none. */
 extern bool measure_by_name(const char *name, size_t len, Measure *measure);
+
+/* Return the name of a measure in SQL; NULL if the number is no measure. */
 extern const char *measure_name(Measure measure);
 
 /* Count the elements common to two sets of rising 64-bit values. */
@@ -76,9 +79,9 @@ extern uint64 set_overlap(const uint64 *a, uint64 na,
 						  const uint64 *b, uint64 nb);
 
 /*
- * Write the union, the intersection, or the difference a - b of two such sets,
- * rising, to result, which has room for na + nb, min(na, nb) or na elements;
- * return the number of elements.
+ * Write the union, the intersection, or the difference a - b of two sets of
+ * rising values, rising, to result, which has room for na + nb, min(na, nb) or
+ * na elements.  Return the number of elements.
  */
 extern uint64 set_union(const uint64 *a, uint64 na,
 						const uint64 *b, uint64 nb, uint64 *result);
@@ -87,10 +90,7 @@ extern uint64 set_intersection(const uint64 *a, uint64 na,
 extern uint64 set_difference(const uint64 *a, uint64 na,
 							 const uint64 *b, uint64 nb, uint64 *result);
 
-/*
- * Return whether at least `need` elements are common; stop when that is
- * certain.
- */
+/* True if at least `need` elements are common; stops when that is certain. */
 extern bool set_overlap_reaches(const uint64 *a, uint64 na,
 								const uint64 *b, uint64 nb, uint64 need);
 

@@ -51,14 +51,16 @@ signature_alloc(const SignatureSpec *spec, uint64 nvalues)
  * value, its place is not reused.
  */
 
+/* The cached argument of a call site */
 typedef struct Repeated
 {
-	char		place[TOAST_POINTER_SIZE];	/* of the last argument */
-	Signature  *kept;			/* the value of an argument that was repeated,
-								 * or NULL */
+	char		place[TOAST_POINTER_SIZE];	/* TOAST pointer of the last
+											 * argument */
+	Signature  *kept;			/* value of an argument that was repeated, or
+								 * NULL */
 } Repeated;
 
-/* Start with another value. */
+/* Forget the cached value, and remember the place of another one. */
 static void
 begin(Repeated *repeated, const void *pointer)
 {
@@ -68,7 +70,7 @@ begin(Repeated *repeated, const void *pointer)
 	memcpy(repeated->place, pointer, TOAST_POINTER_SIZE);
 }
 
-/* Fetch the value into a context that outlives the call. */
+/* Fetch a value that is repeated into a context that outlives the call. */
 static void
 keep(Repeated *repeated, Datum value, MemoryContext context)
 {

@@ -43,7 +43,8 @@ typedef enum Unit
 	UNIT_CHAR = 1,
 	UNIT_SENTENCE = 2,
 	UNIT_LINE = 3,
-	UNIT_LETTER = 4,			/* a character, without spaces between words */
+	UNIT_LETTER = 4,			/* a character; spaces between words are
+								 * skipped */
 	UNIT_NONE = 255,			/* the values are not shingles */
 } Unit;
 
@@ -52,9 +53,10 @@ typedef enum Order
 {
 	ORDER_KEEP = 0,				/* as written */
 	ORDER_SORTED = 1,			/* sorted: permutations are equal */
-	ORDER_XOR = 2,				/* xor of hashes: loses a unit that occurs
-								 * twice */
-	ORDER_SUM = 3,				/* sum of hashes: keeps such a unit */
+	ORDER_XOR = 2,				/* xor of hashes: a unit that occurs twice is
+								 * lost */
+	ORDER_SUM = 3,				/* sum of hashes: a unit that occurs twice
+								 * counts twice */
 } Order;
 
 #define MAX_SHINGLE_SIZE	1000	/* largest k */
@@ -71,11 +73,14 @@ typedef enum Order
 										 * numbered, not dropped */
 #define FILTER_ACCENTS		0x00000010	/* not a filter: letters lose their
 										 * accents */
-#define FILTER_MINLEN(f)	(((f) >> 8) & 0xff) /* shorter words are left out;
-												 * 0 = no limit */
-#define FILTER_MAXLEN(f)	(((f) >> 16) & 0xff)	/* longer ones; 0 = none */
+#define FILTER_MINLEN(f)	(((f) >> 8) & 0xff) /* words of fewer characters
+												 * are left out; 0 = no limit */
+#define FILTER_MAXLEN(f)	(((f) >> 16) & 0xff)	/* words of more
+													 * characters are left
+													 * out; 0 = no limit */
 #define FILTER_SCRIPT(f)	(((f) >> 24) & 0xff)	/* words of other scripts
-													 * are; 0 = none */
+													 * are left out; 0 = all
+													 * scripts stay */
 #define FILTER_RESERVED		0x000000e0	/* always zero */
 
 /* The spec of a signature. No padding: compared with memcmp. */
@@ -86,9 +91,9 @@ typedef struct SignatureSpec
 	uint8		unit;			/* Unit */
 	uint8		order;			/* Order */
 	uint8		language;		/* Language, see text/analysis.h */
-	uint8		width;			/* bits per value: 8 or 64; 96 in a vector: a
-								 * feature and its weight */
-	uint16		k;				/* shingle size; 0 where there is none */
+	uint8		width;			/* bits per value: 8 or 64; 96 in a vector:
+								 * feature and weight */
+	uint16		k;				/* shingle size; 0 = no shingles */
 	uint32		analysis;		/* hash of the canonical analysis text */
 	uint32		filters;		/* FILTER_... */
 	uint32		param[2];		/* the method's own parameters, or 0 */
@@ -96,6 +101,7 @@ typedef struct SignatureSpec
 
 StaticAssertDecl(sizeof(SignatureSpec) == 24, "Spec has padding");
 
+/* True if two specs are the same byte for byte. */
 static inline bool
 spec_equal(const SignatureSpec *a, const SignatureSpec *b)
 {
@@ -116,12 +122,12 @@ extern uint64 spec_hash(const SignatureSpec *spec);
 typedef struct Signature
 {
 	int32		vl_len_;		/* varlena header (do not touch directly!) */
-	SignatureSpec spec;			/* how it was made */
-	uint32		nfeatures;		/* distinct features of the document */
-	uint64		values[FLEXIBLE_ARRAY_MEMBER];	/* of spec.width bits each;
-												 * sets: rising, distinct;
-												 * vectors: a set, then a
-												 * float4 for each */
+	SignatureSpec spec;			/* how the values were computed */
+	uint32		nfeatures;		/* number of distinct features of the document */
+	uint64		values[FLEXIBLE_ARRAY_MEMBER];	/* values of spec.width bits;
+												 * set: rising, distinct;
+												 * vector: a set, then a
+												 * float4 for each element */
 } Signature;
 
 StaticAssertDecl(offsetof(Signature, values) == 32, "Signature has padding");
@@ -139,8 +145,8 @@ StaticAssertDecl(offsetof(Signature, values) == 32, "Signature has padding");
 #define PG_RETURN_SIGNATURE(s)	PG_RETURN_POINTER(s)
 
 /*
- * Return the weights of a vector, in the order of its features, after which
- * they are stored: positive, finite.
+ * Return the weights of a vector, positive and finite.  They are stored after
+ * its features, in the same order.
  */
 static inline float4 *
 signature_weights(const Signature *sig)
@@ -150,7 +156,7 @@ signature_weights(const Signature *sig)
 								 &sig->values[SIGNATURE_NVALUES(sig)]);
 }
 
-/* Return value i of any width; of a vector its feature. */
+/* Return value i of any width; for a vector, feature i. */
 static inline uint64
 signature_value(const Signature *sig, uint64 i)
 {

@@ -7,8 +7,8 @@
  * the rarer it is in the collection and the closer its frequencies in both
  * documents are.  The sum is divided by a term that grows with the difference
  * of the documents' lengths.  With fa the number of words of document a, fat
- * the frequency of word t in it, N the number of documents, and df the number
- * of those that have the word:
+ * the frequency of word t in it, N the number of documents in the collection,
+ * and df the number of documents that have the word:
  *
  *		1	1 / (1 + |fa - fb|)           sum log(N/df)     / (1 + |fat - fbt|)
  *		2	1 / (1 + log(1 + |fa - fb|))  sum log(1 + N/df) / (1 + |fat - fbt|)
@@ -47,6 +47,7 @@ typedef struct Identity
 	Bag		   *b;
 } Identity;
 
+/* Return the state of a call site, made by the first call. */
 static Identity *
 get_identity(DocContext *doccxt)
 {
@@ -125,6 +126,7 @@ shared_words(const LexiconView *view, const Bag *a, const Bag *b, int variant)
 	return sum;
 }
 
+/* Return the measure of two bags by a variant. */
 static double
 measure(const LexiconView *view, const Bag *a, const Bag *b, int variant)
 {
@@ -136,6 +138,7 @@ measure(const LexiconView *view, const Bag *a, const Bag *b, int variant)
 	return shared_words(view, a, b, variant) / (1 + difference);
 }
 
+/* Read both texts into the bags, and return the measure as a Datum. */
 static Datum
 measure_texts(FunctionCallInfo fcinfo, DocContext *doccxt,
 			  const LexiconView *view,

@@ -158,8 +158,8 @@ signatures_near(const Signature *a, const Signature *b,
 /* Conditions */
 
 /*
- * Prefetch up to 1 kB of a signature.  The values of a row found by an index
- * are mostly in no cache.
+ * Prefetch up to 1 kB of a signature, and return it.  The values of a row
+ * found by an index are mostly in no cache.
  */
 static inline const Signature *
 fetch_ahead(const Signature *sig)
@@ -171,6 +171,7 @@ fetch_ahead(const Signature *sig)
 	return sig;
 }
 
+/* near_duplicate(signature, signature, threshold float8, measure text) */
 PG_FUNCTION_INFO_V1(signature_near_duplicate);
 Datum
 signature_near_duplicate(PG_FUNCTION_ARGS)
@@ -184,6 +185,7 @@ signature_near_duplicate(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(signatures_near(a, b, threshold, measure));
 }
 
+/* contained_in(signature, signature, threshold float8) */
 PG_FUNCTION_INFO_V1(signature_contained_in);
 Datum
 signature_contained_in(PG_FUNCTION_ARGS)
@@ -218,9 +220,12 @@ BINARY_FUNCTION(signature_contains_op,
 				PG_RETURN_BOOL(signatures_near(a, b, neardup_threshold,
 											   MEASURE_CONTAINS)))
 
-/* near_duplicate_approx(): exactly near, and found by a fixed banding */
+/*
+ * near_duplicate_approx(): near-duplicates that also share a band of a fixed
+ * banding
+ */
 
-/* The last set on one side, and its bands */
+/* The last set that one argument had, and the keys of its bands */
 typedef struct ApproxSide
 {
 	Signature  *set;			/* a copy, or NULL */
@@ -230,12 +235,13 @@ typedef struct ApproxSide
 /* State of a call site of near_duplicate_approx() */
 typedef struct ApproxContext
 {
-	double		threshold;		/* of the banding */
+	double		threshold;		/* threshold that the banding was chosen for */
 	double		recall;
 	Banding		banding;
 	ApproxSide	sides[2];
 } ApproxContext;
 
+/* Forget the last set on one side. */
 static void
 forget_side(ApproxSide *side)
 {
@@ -245,6 +251,10 @@ forget_side(ApproxSide *side)
 	side->keys.n = 0;
 }
 
+/*
+ * Return the state of a call site.  Its banding is chosen anew when threshold
+ * or recall change.
+ */
 static ApproxContext *
 approx_call(FunctionCallInfo fcinfo, double threshold, double recall)
 {
@@ -265,8 +275,8 @@ approx_call(FunctionCallInfo fcinfo, double threshold, double recall)
 }
 
 /*
- * Return the bands of a set on one side.  Joins and look-ups compare one set
- * with many, so the bands of the last set are kept.
+ * Return the keys of the bands of a set on one side.  Joins and look-ups
+ * compare one set with many, so the keys of the last set are kept.
  */
 static const KeyList *
 approx_keys(FunctionCallInfo fcinfo, ApproxContext *cxt, int which,
@@ -303,6 +313,9 @@ approx_require_method(const MethodInfo *method)
 				 errhint("Compare sketches with near_duplicate().")));
 }
 
+/*
+ * near_duplicate_approx(signature, signature, threshold float8, recall float8)
+ */
 PG_FUNCTION_INFO_V1(signature_near_duplicate_approx);
 Datum
 signature_near_duplicate_approx(PG_FUNCTION_ARGS)
@@ -337,7 +350,10 @@ BINARY_FUNCTION(signature_dice,
 BINARY_FUNCTION(signature_cosine,
 				PG_RETURN_FLOAT8(signatures_value(a, b, MEASURE_COSINE)))
 
-/* Elements in common; of samples, sampled ones */
+/*
+ * shared_values(signature, signature): number of common elements; samples
+ * count only sampled elements
+ */
 BINARY_FUNCTION(signature_shared_values,
 				PG_RETURN_INT64(signatures_value(a, b, MEASURE_SHARED)))
 
@@ -359,7 +375,10 @@ BINARY_FUNCTION(signature_distance,
 BINARY_FUNCTION(signature_cosine_distance,
 				return distance(fcinfo, a, b, MEASURE_COSINE))
 
-/* Features in common: counted in exact sets, estimated from samples */
+/*
+ * intersection_size(signature, signature): number of common features, counted
+ * in exact sets, estimated from samples
+ */
 PG_FUNCTION_INFO_V1(signature_intersection_size);
 Datum
 signature_intersection_size(PG_FUNCTION_ARGS)
@@ -373,8 +392,8 @@ signature_intersection_size(PG_FUNCTION_ARGS)
 }
 
 /*
- * Hamming distance: of sets |A u B| - |A n B|, of sketches the number of
- * places in which they differ
+ * hamming(signature, signature): for sets |A u B| - |A n B|, for sketches the
+ * number of places in which they differ
  */
 PG_FUNCTION_INFO_V1(signature_hamming);
 Datum
@@ -396,6 +415,7 @@ signature_hamming(PG_FUNCTION_ARGS)
 
 /* Probabilities that bands or supershingles agree */
 
+/* lsh_probability(similarity float8, bands int, rows int) */
 PG_FUNCTION_INFO_V1(lsh_probability_of_banding);
 Datum
 lsh_probability_of_banding(PG_FUNCTION_ARGS)
@@ -410,6 +430,10 @@ lsh_probability_of_banding(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(lsh_probability(similarity, bands, rows));
 }
 
+/*
+ * supershingle_probability(similarity float8, groups int, size int, agreeing
+ * int)
+ */
 PG_FUNCTION_INFO_V1(supershingle_probability_of_groups);
 Datum
 supershingle_probability_of_groups(PG_FUNCTION_ARGS)
@@ -425,7 +449,7 @@ supershingle_probability_of_groups(PG_FUNCTION_ARGS)
 															 PG_GETARG_INT32(3), 0, groups)));
 }
 
-/* Raise INVALID_PARAMETER_VALUE: no banding of that size has that recall. */
+/* Raise INVALID_PARAMETER_VALUE: no banding of this size has this recall. */
 static void
 refuse_recall(double threshold, double recall, int size)
 {
@@ -439,8 +463,9 @@ refuse_recall(double threshold, double recall, int size)
 }
 
 /*
- * The banding for a threshold, recall and size.  Recall 1 gives the banding of
- * an index on sketches, by which near-duplicates always share a band.
+ * lsh_parameters(threshold float8, recall float8, size int): the banding for
+ * them.  Recall 1 gives the banding of an index on sketches, by which
+ * near-duplicates always share a band.
  */
 PG_FUNCTION_INFO_V1(lsh_parameters);
 Datum

@@ -18,17 +18,18 @@ extern double signatures_value(const Signature *a, const Signature *b,
 							   Measure measure);
 
 /*
- * Return whether both have the same spec; warn (spec_warn_different)
- * otherwise:  signatures of different specs are never near-duplicates.
+ * True if both signatures have the same spec.  Otherwise warns, with
+ * spec_warn_different(): signatures of different specs are never
+ * near-duplicates.
  */
 extern bool signatures_comparable(const Signature *a, const Signature *b);
 
 /*
- * Return whether both have the same spec and their measure is at least the
- * threshold, which is one of the measure; stops as soon as that is certain.
- * If the method has a rule of its own, that decides, not the threshold.  Warns
- * if the specs differ; raises an error if the measure cannot be computed from
- * such signatures.
+ * True if both signatures have the same spec and their measure is at least the
+ * threshold, which must be valid for the measure; stops as soon as that is
+ * certain.  If the method has a rule of its own, the rule decides, not the
+ * threshold.  Warns if the specs differ; raises an error if the measure cannot
+ * be computed from such signatures.
  */
 extern bool signatures_near(const Signature *a, const Signature *b,
 							double threshold, Measure measure);
@@ -55,7 +56,7 @@ features_per_element(const Signature *sig)
 	return method_info(sig->spec.method)->sampled ? sig->spec.param[0] : 1;
 }
 
-/* Return whether signatures of the method have the measure. */
+/* True if signatures of the method have the measure. */
 extern bool measure_is_defined(const MethodInfo *method, Measure measure);
 
 /*
@@ -65,8 +66,8 @@ extern bool measure_is_defined(const MethodInfo *method, Measure measure);
 extern void threshold_require_valid(double threshold, Measure measure);
 
 /*
- * Return whether near_duplicate_approx() accepts signatures of the method; or
- * raise FEATURE_NOT_SUPPORTED if it does not.
+ * True if near_duplicate_approx() accepts signatures of the method; the second
+ * function raises FEATURE_NOT_SUPPORTED if it does not.
  */
 extern bool approx_takes(const MethodInfo *method);
 extern void approx_require_method(const MethodInfo *method);

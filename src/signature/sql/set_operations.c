@@ -46,10 +46,14 @@ require_set(const SignatureSpec *spec)
 				 errhint("Use sets of shingles, or of given features.")));
 }
 
-/* A function of signature/sets.h of two sets */
+/* The type of set_union() and the other operations in signature/sets.h */
 typedef uint64 (*CombineSets) (const uint64 *a, uint64 na,
 							   const uint64 *b, uint64 nb, uint64 *result);
 
+/*
+ * Return the result of a set operation on both arguments, with room for the
+ * elements of both, or of the first alone.
+ */
 static Datum
 apply(FunctionCallInfo fcinfo, CombineSets operation, bool both)
 {
@@ -91,9 +95,9 @@ signature_except(PG_FUNCTION_ARGS)
 }
 
 /*
- * The union of many sets: new values are appended to the distinct ones.  When
- * their number exceeds that of the distinct ones, all are sorted and made
- * distinct.
+ * State of signature_union_agg().  New values are appended to the distinct
+ * ones.  When there are more new values than distinct ones, all are sorted and
+ * made distinct.
  */
 typedef struct UnionState
 {
@@ -101,7 +105,8 @@ typedef struct UnionState
 	SignatureSpec spec;
 	uint64	   *values;
 	size_t		n;
-	size_t		distinct;		/* of the first ones */
+	size_t		distinct;		/* how many of the first values are sorted and
+								 * distinct */
 	size_t		room;
 } UnionState;
 
@@ -111,6 +116,7 @@ static void union_flatten(ExpandedObjectHeader *header, void *result,
 
 static const ExpandedObjectMethods union_methods = {union_size, union_flatten};
 
+/* Sort all values and make them distinct. */
 static void
 union_settle(UnionState *state)
 {
@@ -118,6 +124,7 @@ union_settle(UnionState *state)
 	state->distinct = state->n;
 }
 
+/* Append the values of a set; settle first if new values prevail. */
 static void
 union_add(UnionState *state, const Signature *sig)
 {
@@ -139,6 +146,9 @@ union_add(UnionState *state, const Signature *sig)
 
 /* The state as a signature */
 
+/*
+ * ExpandedObjectMethods.get_flat_size: the size of the union as a signature.
+ */
 static Size
 union_size(ExpandedObjectHeader *header)
 {
@@ -148,6 +158,7 @@ union_size(ExpandedObjectHeader *header)
 	return signature_size(&state->spec, state->n);
 }
 
+/* ExpandedObjectMethods.flatten_into: write the union as a signature. */
 static void
 union_flatten(ExpandedObjectHeader *header, void *result, Size size)
 {
@@ -161,6 +172,7 @@ union_flatten(ExpandedObjectHeader *header, void *result, Size size)
 		memcpy(sig->values, state->values, state->n * sizeof(uint64));
 }
 
+/* Return an empty state for sets of a spec. */
 static UnionState *
 union_create(FunctionCallInfo fcinfo, const SignatureSpec *spec)
 {
@@ -191,13 +203,17 @@ signature_union_agg_add(PG_FUNCTION_ARGS)
 	return state_combine(fcinfo, &union_methods, union_add_flat);
 }
 
+/* The flat state is the result. */
 Datum
 signature_union_agg_final(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_SIGNATURE(PG_GETARG_SIGNATURE(0));
 }
 
-/* A single signature is checked here, as it was never intersected. */
+/*
+ * The state is the result.  A single signature is checked here, as it was
+ * never intersected.
+ */
 Datum
 signature_intersect_agg_final(PG_FUNCTION_ARGS)
 {

@@ -51,6 +51,7 @@ signature_query_make(const Signature *sig, double threshold, Measure measure)
 	return query;
 }
 
+/* signature_query(signature, threshold float8, measure text) */
 PG_FUNCTION_INFO_V1(signature_query_new);
 Datum
 signature_query_new(PG_FUNCTION_ARGS)
@@ -63,6 +64,7 @@ signature_query_new(PG_FUNCTION_ARGS)
 										   measure));
 }
 
+/* signature %% signature_query: true if the condition of the query holds */
 PG_FUNCTION_INFO_V1(signature_matches);
 Datum
 signature_matches(PG_FUNCTION_ARGS)
@@ -77,9 +79,9 @@ signature_matches(PG_FUNCTION_ARGS)
 }
 
 /*
- * Return whether each query meets the condition of the other.  An exclusion
- * constraint needs an operator that commutes and has no third operand: both
- * operands have a threshold.
+ * signature_query %% signature_query: true if each signature meets the
+ * condition of the other query.  An exclusion constraint needs an operator
+ * that commutes and has no third operand, so both operands have a threshold.
  */
 PG_FUNCTION_INFO_V1(signature_queries_match);
 Datum
@@ -97,6 +99,7 @@ signature_queries_match(PG_FUNCTION_ARGS)
 											a->threshold, a->measure)));
 }
 
+/* signature(signature_query): a copy of its signature */
 PG_FUNCTION_INFO_V1(signature_query_signature);
 Datum
 signature_query_signature(PG_FUNCTION_ARGS)
@@ -109,6 +112,7 @@ signature_query_signature(PG_FUNCTION_ARGS)
 
 /* Input and output */
 
+/* Parse the text form: threshold, measure, signature. */
 PG_FUNCTION_INFO_V1(signature_query_in);
 Datum
 signature_query_in(PG_FUNCTION_ARGS)
@@ -144,6 +148,7 @@ signature_query_in(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(signature_query_make(signature, threshold, measure));
 }
 
+/* Write the text form, independent of settings. */
 PG_FUNCTION_INFO_V1(signature_query_out);
 Datum
 signature_query_out(PG_FUNCTION_ARGS)
@@ -151,14 +156,12 @@ signature_query_out(PG_FUNCTION_ARGS)
 	SignatureQuery *query = PG_GETARG_SIGNATURE_QUERY(0);
 	char		threshold[DOUBLE_SHORTEST_DECIMAL_LEN];
 
-	/* independent of settings */
 	double_to_shortest_decimal_buf(query->threshold, threshold);
 	PG_RETURN_CSTRING(psprintf("%s %s %s", threshold,
 							   measure_name(query->measure),
 							   signature_to_text(&query->signature)));
 }
 
-/* Binary form: threshold, measure (one byte), the signature's bytes. */
 /* Output of signature_query_key, for errors of exclusion constraints */
 PG_FUNCTION_INFO_V1(signature_query_key_out);
 Datum
@@ -174,6 +177,9 @@ signature_query_key_out(PG_FUNCTION_ARGS)
 	PG_RETURN_CSTRING(text.data);
 }
 
+/*
+ * Read the binary form: threshold, measure (one byte), the signature's bytes.
+ */
 PG_FUNCTION_INFO_V1(signature_query_recv);
 Datum
 signature_query_recv(PG_FUNCTION_ARGS)
@@ -192,6 +198,7 @@ signature_query_recv(PG_FUNCTION_ARGS)
 										   threshold, measure));
 }
 
+/* Write the binary form. */
 PG_FUNCTION_INFO_V1(signature_query_send);
 Datum
 signature_query_send(PG_FUNCTION_ARGS)
@@ -280,6 +287,7 @@ fetch(ExprState *state, ExprEvalStep *op, ExprContext *econtext)
 	*op->resvalue = PointerGetDatum(query);
 }
 
+/* SubscriptRoutines.exec_setup: set the steps that evaluate subscripts. */
 static void
 exec_setup(const SubscriptingRef *ref, SubscriptingRefState *state,
 		   SubscriptExecSteps *methods)
@@ -290,6 +298,7 @@ exec_setup(const SubscriptingRef *ref, SubscriptingRefState *state,
 	methods->sbs_fetch_old = NULL;
 }
 
+/* Subscripting of type signature; its address identifies our expressions. */
 static const SubscriptRoutines routines = {
 	.transform = transform,
 	.exec_setup = exec_setup,

@@ -12,12 +12,13 @@
 #include "signature/sets.h"
 #include "signature/signature.h"
 
+/* The datum */
 typedef struct SignatureQuery
 {
 	int32		vl_len_;		/* varlena header (do not touch directly!) */
-	uint32		measure;		/* Measure, of the left operand and this
-								 * signature */
-	float8		threshold;		/* one of the measure */
+	uint32		measure;		/* Measure; its first argument is the left
+								 * operand, its second this signature */
+	float8		threshold;		/* valid for the measure */
 	Signature	signature;		/* with a varlena header of its own */
 } SignatureQuery;
 
@@ -38,10 +39,10 @@ extern SignatureQuery *signature_query_make(const Signature *sig,
 
 /*
  * The collation of %%(signature, signature_query) in an index condition that
- * the planner has made; elsewhere it has none, or that of ScanKeyInit().  The
- * executor also checks the original condition, in its turn among the others.
- * So the index condition accepts every row that the index finds, and raises no
- * error.
+ * the planner has made.  Elsewhere the operator has no collation, or the
+ * collation that ScanKeyInit() sets.  The executor also checks the original
+ * condition, in its turn among the others.  So the index condition accepts
+ * every row that the index finds, and raises no error.
  */
 #define INDEX_CONDITION_COLLATION	DEFAULT_COLLATION_OID
 
@@ -64,7 +65,7 @@ extern Datum signature_query_new(PG_FUNCTION_ARGS);
 extern Expr *signature_subscripted(Expr *signature, Measure measure,
 								   Expr *threshold, Oid querytype);
 
-/* Split such an expression into its parts; return false for others. */
+/* Split such an expression into its parts; false if it is another one. */
 extern bool signature_subscripts(Node *node, Expr **signature, Expr **measure,
 								 Expr **threshold);
 

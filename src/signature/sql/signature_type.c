@@ -50,6 +50,7 @@
  * sentence.
  */
 
+/* Check the spec, and the hash of its analysis. */
 static const char *
 check_spec(const SignatureSpec *spec)
 {
@@ -94,6 +95,7 @@ check_spec(const SignatureSpec *spec)
 	return NULL;
 }
 
+/* Check number and order of the values, then the rules of the method. */
 static const char *
 check_values(const Signature *sig)
 {
@@ -143,6 +145,7 @@ read_method(Input *in, const MethodInfo **method)
 	return true;
 }
 
+/* Read the parameters of a method in parentheses, if it has any. */
 static bool
 read_params(Input *in, const MethodInfo *method, SignatureSpec *spec)
 {
@@ -223,6 +226,7 @@ read_analysis(Input *in, SignatureSpec *spec)
 	return true;
 }
 
+/* Read method, parameters and analysis. */
 static bool
 read_spec(Input *in, SignatureSpec *spec)
 {
@@ -304,9 +308,6 @@ read_values(Input *in, Signature *sig, size_t capacity, size_t *n)
 	return input_end(in);
 }
 
-/*
-
- */
 Signature *
 signature_parse(const char *str, Node *escontext)
 {
@@ -344,6 +345,7 @@ signature_parse(const char *str, Node *escontext)
 	return sig;
 }
 
+/* Parse the text form. */
 PG_FUNCTION_INFO_V1(signature_in);
 Datum
 signature_in(PG_FUNCTION_ARGS)
@@ -398,6 +400,7 @@ signature_to_text(const Signature *sig)
 	return out.data;
 }
 
+/* Write the text form. */
 PG_FUNCTION_INFO_V1(signature_out);
 Datum
 signature_out(PG_FUNCTION_ARGS)
@@ -410,6 +413,7 @@ signature_out(PG_FUNCTION_ARGS)
  * the cast to bytea, hashing and doc/storage.md.
  */
 
+/* Exchange the byte order of the header, in place, on big-endian machines. */
 static void
 swap_header(SignatureSpec *spec, uint32 *nfeatures)
 {
@@ -449,9 +453,6 @@ signature_to_bytes(const Signature *sig)
 	return (bytea *) copy;
 }
 
-/*
-
- */
 Signature *
 signature_from_bytes(const char *bytes, size_t len)
 {
@@ -477,6 +478,7 @@ signature_from_bytes(const char *bytes, size_t len)
 	return sig;
 }
 
+/* The binary form is the portable bytes. */
 PG_FUNCTION_INFO_V1(signature_send);
 Datum
 signature_send(PG_FUNCTION_ARGS)
@@ -484,6 +486,7 @@ signature_send(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(signature_to_bytes(PG_GETARG_SIGNATURE(0)));
 }
 
+/* Read and check the binary form. */
 PG_FUNCTION_INFO_V1(signature_recv);
 Datum
 signature_recv(PG_FUNCTION_ARGS)
@@ -496,6 +499,7 @@ signature_recv(PG_FUNCTION_ARGS)
 
 /* Casts from bytea, and to an array of numbers */
 
+/* The cast bytea::signature */
 PG_FUNCTION_INFO_V1(signature_from_bytea);
 Datum
 signature_from_bytea(PG_FUNCTION_ARGS)
@@ -506,7 +510,7 @@ signature_from_bytea(PG_FUNCTION_ARGS)
 											 VARSIZE_ANY_EXHDR(bytes)));
 }
 
-/* The values, each as a bigint of the same 64 bits. */
+/* The cast signature::bigint[]: each value as a bigint of the same 64 bits */
 PG_FUNCTION_INFO_V1(signature_to_array);
 Datum
 signature_to_array(PG_FUNCTION_ARGS)
@@ -562,6 +566,7 @@ static const char *const unit_names[] = {
 	[UNIT_LETTER] = "letter",
 };
 
+/* describe(signature): method, number of values and features, shingles */
 PG_FUNCTION_INFO_V1(signature_describe);
 Datum
 signature_describe(PG_FUNCTION_ARGS)
@@ -601,6 +606,7 @@ signature_describe(PG_FUNCTION_ARGS)
 
 /* Order */
 
+/* Return -1, 0 or 1. */
 static inline int
 compare_uint64(uint64 a, uint64 b)
 {
@@ -685,8 +691,8 @@ compare_args(FunctionCallInfo fcinfo)
 }
 
 /*
- * Return whether two arguments have the same bytes; signatures of different
- * length are not detoasted.
+ * True if two arguments have the same bytes.  Signatures of different length
+ * are not detoasted.
  */
 static bool
 equal_args(FunctionCallInfo fcinfo)
@@ -723,6 +729,7 @@ COMPARISON(signature_le, compare_args(fcinfo) <= 0)
 COMPARISON(signature_gt, compare_args(fcinfo) > 0)
 COMPARISON(signature_ge, compare_args(fcinfo) >= 0)
 
+/* The support function of btree */
 PG_FUNCTION_INFO_V1(signature_cmp);
 Datum
 signature_cmp(PG_FUNCTION_ARGS)
@@ -753,6 +760,7 @@ hash_signature(Datum datum, uint64 seed)
 	return hash;
 }
 
+/* The support function of hash: 32 bits, seed 0 */
 PG_FUNCTION_INFO_V1(signature_hash);
 Datum
 signature_hash(PG_FUNCTION_ARGS)
@@ -760,6 +768,7 @@ signature_hash(PG_FUNCTION_ARGS)
 	PG_RETURN_INT32((int32) hash_signature(PG_GETARG_DATUM(0), 0));
 }
 
+/* The support function of hash with a seed: 64 bits */
 PG_FUNCTION_INFO_V1(signature_hash_extended);
 Datum
 signature_hash_extended(PG_FUNCTION_ARGS)
