@@ -2,12 +2,12 @@
  * added_rows.c
  *		near_duplicate_groups_add(): adds new rows to the groups of old rows.
  *
- * The user's query finds the old rows that are near to new sets.  Old and new
+ * The user's query finds the old rows that match new sets.  Old and new
  * rows are grouped together, the old rows first, with the groups that they
  * have.
  *
- * Greedy: old representatives stay.  Another old row moves to a new
- * representative that is nearer than its own.
+ * Greedy: old representatives stay.  A member moves to a new representative
+ * that is more similar than its own.
  *
  * Connected: old rows with one representative are united before the groups are
  * decided.
@@ -38,7 +38,7 @@ PG_FUNCTION_INFO_V1(near_duplicate_groups_add);
 #define OLD_HINT \
 	"The query of old rows gives the id, the signature, the representative and, for the rule greedy, the similarity to it of those that are near to the signature $1, then the columns that the new rows have after the signature, $2 and so on."
 
-/* Columns of an old row; the rule connected reads no similarity */
+/* Columns of an old row; the rule connected does not read the similarity */
 enum OldColumns
 {
 	OLD_ID,
@@ -49,16 +49,17 @@ enum OldColumns
 };
 
 /*
- * Old rows in the order of representatives, each once.  The user's query
- * stands in the place of (SELECT).
+ * Read the matching old rows, each once, in the order of representatives.  The
+ * user's query replaces (SELECT).
  */
 #define NEAR_ROWS \
 	"SELECT DISTINCT ON (3, 1) old.* FROM " VALUES_TABLE ", LATERAL (SELECT) AS old ORDER BY 3, 1"
 
 /*
- * An equal row is enough for a new set, as it is in the group where that
- * belongs: an index finds it at a fraction of the cost.  Scopes with the same
- * bytes are equal; for others there are the near rows.
+ * As NEAR_ROWS, but if an old row equals a new set, read only this row: it is
+ * already in the group to which the new set belongs, and an index finds it at
+ * a fraction of the cost.  Only scopes with the same bytes are taken as equal;
+ * other rows are found as matches.
  */
 #define EQUAL_ROW_OR_NEAR_ROWS \
 	"SELECT DISTINCT ON (3, 1) old.* FROM " VALUES_TABLE ", LATERAL (" \
@@ -69,27 +70,30 @@ enum OldColumns
 	" SELECT * FROM equal UNION ALL" \
 	" SELECT * FROM (SELECT) AS near WHERE NOT EXISTS (SELECT FROM equal)) AS old ORDER BY 3, 1"
 
+/* State of a call */
 typedef struct AddedRows
 {
-	RowSets		rows;			/* old ones, whose ids are those of their
-								 * representatives, and new ones */
+	RowSets		rows;			/* old rows, with the ids of their
+								 * representatives, then new rows */
 	GroupRule	rule;
-	Tuplestorestate *store;		/* new rows */
-	bool		sets;			/* signatures of new rows are sets */
-	UserQuery	query;			/* of old rows */
+	Tuplestorestate *store;		/* the new rows */
+	bool		sets;			/* true if all signatures of new rows are sets */
+	UserQuery	query;			/* finds the old rows */
 	TypedColumn columns[OLD_COLUMNS];
-	int			ncolumns;
-	int			first;			/* index of the first column of the scope */
-	TypedColumn *scope;
-	RowIds		olds;			/* ids of old rows */
+	int			ncolumns;		/* number of columns that are read before the
+								 * scope */
+	int			first;			/* index of the scope's first column in the
+								 * old rows */
+	TypedColumn *scope;			/* columns of the scope */
+	RowIds		olds;			/* ids of the old rows themselves */
 	TypeCacheEntry *id_type;
-	Oid			collation;		/* of ids */
-	SetNumber	last;			/* set of the last old row */
+	Oid			collation;		/* collation of ids */
+	SetNumber	last;			/* set of the old row added last */
 } AddedRows;
 
 /* New rows */
 
-/* SlotCallback */
+/* SlotCallback: store a new row. */
 static void
 store_new(void *context, TupleTableSlot *slot)
 {
@@ -104,7 +108,7 @@ store_new(void *context, TupleTableSlot *slot)
 						rows->measure) == KIND_SETS);
 }
 
-/* Store the rows of a query. */
+/* Run the query of new rows, and store them. */
 static void
 read_new(AddedRows *added, const char *text)
 {
@@ -119,7 +123,7 @@ read_new(AddedRows *added, const char *text)
 	user_query_run(&query, store_new, added);
 }
 
-/* SlotCallback: add a stored row after the old ones. */
+/* SlotCallback: add a new row, after all old rows. */
 static void
 add_new(void *context, TupleTableSlot *slot)
 {
@@ -133,6 +137,7 @@ add_new(void *context, TupleTableSlot *slot)
 
 /* Old rows */
 
+/* True if two ids are equal. */
 static bool
 ids_equal(AddedRows *added, Datum a, Datum b)
 {
@@ -155,7 +160,7 @@ begin_old(AddedRows *added)
 	added->ncolumns = added->rule == RULE_GREEDY ? OLD_COLUMNS :
 		OLD_COLUMNS - 1;
 	added->first = Max(desc->natts - rows->nscope, added->ncolumns);
-	/* an old row may have a scope that the new rows do not have */
+	/* the old rows may have a scope although the new rows have none */
 	if (desc->natts > OLD_COLUMNS + rows->nscope)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_COLUMN_DEFINITION),
@@ -180,8 +185,8 @@ begin_old(AddedRows *added)
 }
 
 /*
- * Return an old row's similarity.  Raise an error if it is out of range, as an
- * id would be.
+ * Return an old row's similarity to its representative; -1 if it is null.  A
+ * number out of range is an error, since the column may hold an id by mistake.
  */
 static double
 old_similarity(AddedRows *added, TupleTableSlot *slot)
@@ -193,7 +198,7 @@ old_similarity(AddedRows *added, TupleTableSlot *slot)
 
 	if (isnull)
 		return -1;
-	/* a similarity of vectors may be rounded to a little more than 1 */
+	/* rounding may take the similarity of vectors a little above 1 */
 	if (isnan(similarity) || similarity < 0 || similarity > 1.000001)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
@@ -205,8 +210,8 @@ old_similarity(AddedRows *added, TupleTableSlot *slot)
 }
 
 /*
- * SlotCallback: add an old row that is near to a new set.  Rows come in the
- * order of representatives.
+ * SlotCallback: add an old row that matches a new set.  Rows come in the order
+ * of representatives.
  */
 static void
 add_old(void *context, TupleTableSlot *slot)
@@ -246,7 +251,7 @@ add_old(void *context, TupleTableSlot *slot)
 	added->last = set;
 }
 
-/* Return true if a plan scans an index of access method neardup. */
+/* True if a plan scans an index of access method neardup. */
 static bool
 scans_index(PlanState *state, void *context)
 {
@@ -260,10 +265,7 @@ scans_index(PlanState *state, void *context)
 		planstate_tree_walker(state, scans_index, context);
 }
 
-/*
- * True if the signature and scope of old rows have the types of those of the
- * new ones.
- */
+/* True if old and new rows have the same types of signature and scope. */
 static bool
 has_equal_types(const AddedRows *added)
 {
@@ -280,8 +282,8 @@ has_equal_types(const AddedRows *added)
 }
 
 /*
- * Find old rows, equal ones first, if the plan can scan an index for these.
- * Return false if it cannot.
+ * Find old rows by EQUAL_ROW_OR_NEAR_ROWS if its plan scans an index; false if
+ * it does not, and no row was read.  `schema` is the extension's schema.
  */
 static bool
 find_by_index(AddedRows *added, Oid schema)
@@ -291,7 +293,7 @@ find_by_index(AddedRows *added, Oid schema)
 	StringInfoData old_scope;
 	StringInfoData new_scope;
 
-	/* an equal row that is apart from others may be in another group */
+	/* kept apart, an equal row may be in another group */
 	if (!added->sets || !has_equal_types(added) || rows->apart_query != NULL)
 		return false;
 	initStringInfo(&columns);
@@ -316,11 +318,14 @@ find_by_index(AddedRows *added, Oid schema)
 
 /* Rows of the result */
 
-/* Put a row with this id. */
+/* Put a row with this id into the result. */
 static void
 put_row(AddedRows *added, ReturnSetInfo *rsinfo, Datum id, GroupMember member)
 {
-	/* on 32 bits the similarity is a pointer, and copied below */
+	/*
+	 * on 32 bits the similarity is passed by reference; the tuplestore copies
+	 * it
+	 */
 	Datum		values[] = {
 		id, row_ids_get(&added->rows.ids, member.representative),
 		Float8GetDatumFast(member.similarity)
@@ -331,9 +336,9 @@ put_row(AddedRows *added, ReturnSetInfo *rsinfo, Datum id, GroupMember member)
 }
 
 /*
- * Greedy: put an old row if it has a new representative.  Connected: put its
- * representative, if the row is the first one with it, and the group has
- * another one now.
+ * Put an old row into the result if its group has changed.  Greedy: if it has
+ * a new representative.  Connected: put its old representative once, at the
+ * first row that has it, if the group has another representative now.
  */
 static void
 put_old(AddedRows *added, ReturnSetInfo *rsinfo, uint32 row)
@@ -354,7 +359,7 @@ put_old(AddedRows *added, ReturnSetInfo *rsinfo, uint32 row)
 		put_row(added, rsinfo, row_ids_get(ids, row), member);
 }
 
-/* Put the rows of the result, new rows first. */
+/* Put the rows of the result, new rows before old ones. */
 static void
 put_rows(AddedRows *added, ReturnSetInfo *rsinfo)
 {
@@ -404,7 +409,11 @@ near_duplicate_groups_add(PG_FUNCTION_ARGS)
 	begin_old(&added);
 	values = user_query_values(&added.query, added.store);
 	found = find_by_index(&added, get_func_namespace(fcinfo->flinfo->fn_oid));
-	/* a row equal to a new one only helps if both are known as one set */
+
+	/*
+	 * an equal row is enough only if the new row is known to have the same
+	 * set
+	 */
 	if (found && row_sets_forgot(&added.rows))
 	{
 		row_sets_clear(&added.rows);

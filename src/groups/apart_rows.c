@@ -4,8 +4,8 @@
  *		a user's query.
  *
  * Ids that are in pairs are numbered, and each number has a list of the
- * numbers it is apart from.  A row whose id is in a pair has a set of its own,
- * named by the number: equal texts may be apart, too.
+ * numbers from which it is apart.  A row whose id is in a pair has a set of
+ * its own, named by the number: equal texts may be apart, too.
  */
 #include "postgres.h"
 
@@ -19,13 +19,15 @@
 #define QUERY_HINT \
 	"The query's columns are the ids of two rows that are not the same, as in SELECT a, b FROM not_same."
 
+/* Element of the list of ids from which one id is apart */
 typedef struct OtherId
 {
 	uint32		number;
-	uint32		next;			/* + 1; 0: the list ends */
+	uint32		next;			/* 1 + index of the next element; 0 = end of
+								 * the list */
 } OtherId;
 
-/* Add an id to the list of another one. */
+/* Add an id to the list of another id. */
 static void
 add_other(ApartRows *apart, uint32 number, uint32 other)
 {

@@ -1,7 +1,7 @@
 /*
  * disk_array.c
- *		Arrays that move to a temporary file when they exceed their memory: of
- *		elements of one size, of links, and of ids of any type.
+ *		Arrays that move to a temporary file when they exceed their memory:
+ *		elements of one size, links, and ids of any type.
  */
 #include "postgres.h"
 
@@ -43,13 +43,15 @@ disk_array_free(DiskArray *array)
 
 /* Pages */
 
+/* Memory for one page of the file */
 typedef struct PageFrame
 {
-	uint64		page;			/* + 1; 0: none */
-	bool		changed;		/* since it was read */
+	uint64		page;			/* 1 + number of the page; 0 = none */
+	bool		changed;		/* true if changed since it was read */
 	PGAlignedBlock block;
 } PageFrame;
 
+/* Move to a page of the file. */
 static void
 seek(DiskArray *array, uint64 page)
 {
@@ -61,8 +63,8 @@ seek(DiskArray *array, uint64 page)
 }
 
 /*
- * Read a page into a frame, after writing the frame's page; the page at the
- * end is new.
+ * Read a page into a frame, whose page is written first if it was changed.
+ * Page npages is added to the file.
  */
 static void
 read_frame(DiskArray *array, PageFrame *frame, uint64 page)
@@ -106,7 +108,7 @@ disk_array_frame(DiskArray *array, uint64 i, bool change)
 	return frame->block.data + i % per_page * array->width;
 }
 
-/* Copy n elements to or from the array, from number i on. */
+/* Copy n elements, from index i on, to the array if `write`, else from it. */
 static void
 copy_elements(DiskArray *array, uint64 i, char *elements, size_t n, bool write)
 {
@@ -126,7 +128,7 @@ copy_elements(DiskArray *array, uint64 i, char *elements, size_t n, bool write)
 	}
 }
 
-/* Move the elements to a file. */
+/* Move the elements from memory to a file. */
 static void
 leave_memory(DiskArray *array)
 {
@@ -162,6 +164,7 @@ disk_array_append(DiskArray *array, const void *elements, size_t n)
 
 /* Links */
 
+/* Return the link of element i. */
 static uint32
 link_of(DiskArray *links, uint32 i)
 {

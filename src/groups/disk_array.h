@@ -7,36 +7,41 @@
 
 #include "storage/buffile.h"
 
+/* An array of elements that have one width */
 typedef struct DiskArray
 {
 	size_t		width;			/* bytes of an element */
 	size_t		memory;			/* maximum bytes of memory */
 	uint64		n;				/* number of elements */
-	char	   *elements;		/* NULL: they are in the file */
-	size_t		room;			/* elements allocated */
+	char	   *elements;		/* elements in memory; NULL = in the file */
+	size_t		room;			/* number of elements allocated */
 
 	BufFile    *file;
-	uint64		npages;			/* of the file */
+	uint64		npages;			/* number of pages in the file */
 	uint32		nframes;		/* page i is read into frame i % nframes */
 	struct PageFrame *frames;
 } DiskArray;
 
 /*
- * Begin an empty array in the current memory context.  disk_array_free() or
- * the context's end frees it.
+ * Begin an empty array in the current memory context.  `width` is the bytes of
+ * an element, at most a block; `memory` is the number of bytes beyond which
+ * the array moves to a file.
  */
 extern void disk_array_begin(DiskArray *array, size_t width, size_t memory);
+
+/* Free the array. */
 extern void disk_array_free(DiskArray *array);
 
 /* Append n elements. */
 extern void disk_array_append(DiskArray *array, const void *elements,
 							  size_t n);
 
-/* Return element i of an array in a file. */
+/* Return element i of an array in a file; see disk_array_at(). */
 extern void *disk_array_frame(DiskArray *array, uint64 i, bool change);
 
 /*
- * Return element i, to be changed or not; valid until the array is used again.
+ * Return element i, which the caller may alter if `change`; valid until the
+ * array is used again.
  */
 static inline void *
 disk_array_at(DiskArray *array, uint64 i, bool change)
@@ -48,33 +53,42 @@ disk_array_at(DiskArray *array, uint64 i, bool change)
 }
 
 /*
- * Links: elements that begin with the uint32 number of an element of the same
- * array.  They make trees, whose roots link to themselves.  The root of a tree
- * that links_unite() makes is its first element.
+ * Links: elements that begin with a uint32, the index of another element of
+ * the array.  They form trees, whose roots link to themselves; links_unite()
+ * makes the first element of a tree its root.
+ *
  *
  * links_root() returns the root of an element's tree.  It shortens links on
- * the way (R. E.  Tarjan, J. van Leeuwen, "Worst-case analysis of set union
+ * the way (R. E. Tarjan, J. van Leeuwen, "Worst-case analysis of set union
  * algorithms", JACM 1984: path halving, linking by index).
  */
 extern uint32 links_root(DiskArray *links, uint32 i);
+
+/* Unite the trees of two elements. */
 extern void links_unite(DiskArray *links, uint32 a, uint32 b);
 
+/* Limit of the number of rows: leaves room for special numbers and for + 1 */
 #define MAX_ROWS	(PG_UINT32_MAX - 2)
 
-/* The ids of rows: values of any type, by the number of the row */
+/* Ids of rows: values of any type, by row number */
 typedef struct RowIds
 {
 	Oid			type;
-	int16		len;			/* typlen */
-	bool		byval;			/* typbyval */
-	uint32		n;
-	DiskArray	places;			/* uint64: the id itself, or where it begins
-								 * in bytes */
-	DiskArray	bytes;			/* of ids that are not passed by value */
+	int16		len;			/* the type's typlen */
+	bool		byval;			/* the type's typbyval */
+	uint32		n;				/* number of ids */
+	DiskArray	places;			/* uint64 by row: the id itself if passed by
+								 * value, else its first byte in `bytes` */
+	DiskArray	bytes;			/* ids that are passed by reference */
 } RowIds;
 
-/* Begin without ids, in the current memory context. */
+/*
+ * Begin an empty list of ids of a type, in the current memory context.  It
+ * moves to a file beyond `memory` bytes.
+ */
 extern void row_ids_begin(RowIds *ids, Oid type, size_t memory);
+
+/* Free the ids. */
 extern void row_ids_end(RowIds *ids);
 
 /* Append an id; raises NULL_VALUE_NOT_ALLOWED if it is null. */

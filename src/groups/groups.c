@@ -1,19 +1,19 @@
 /*
  * groups.c
- *		Groups of the rows of a query, and the rows of results:
- *		near_duplicate_groups().
+ *		near_duplicate_groups(): groups the rows of a query and returns them as
+ *		rows of a result.
  *
  * Rows are numbered in the order of the query, which is total.  Rows with
  * equal sets are in one group, so no pairs of rows are made.
  *
- * Further columns of the query are a scope: rows are compared if they are
- * equal in these.  Scopes are numbered, and features are hashed together with
- * the number and a secret.  Sets of a different spec than the first one are
- * kept apart in the same way; sketches and vectors of each spec have groups of
- * their own.
+ * Columns after the signature are a scope: only rows with equal scopes are
+ * compared.  Scopes are numbered, and features are hashed together with the
+ * number and a secret.  Sets whose spec differs from the first one are
+ * separated in the same way.  Sketches and vectors have separate groups for
+ * each spec.
  *
- * Results are made in two passes over the rows: the first one counts the
- * members of groups and numbers these, the second one puts the rows.
+ * The result is made in two passes over the rows: the first pass counts the
+ * members of groups and numbers the groups, the second pass returns the rows.
  */
 #include "postgres.h"
 
@@ -41,12 +41,12 @@
 PG_FUNCTION_INFO_V1(near_duplicate_groups);
 
 /*
- * Parts of the memory, in sixteenths.  Numbers of sets, scopes, and ids of old
- * rows have one each.
+ * Shares of the memory, in sixteenths.  Three further shares of one sixteenth
+ * are used for the numbers of sets, for scopes, and for ids of old rows.
  */
 #define SETS_SHARE	11
 #define IDS_SHARE	2
-#define APART_SHARE	2			/* of the share of sets */
+#define APART_SHARE	2			/* taken from SETS_SHARE */
 
 #define QUERY_HINT \
 	"The query's columns are the id of a row and its signature, as in SELECT id, sig FROM docs, then columns that can be hashed, if rows are to be compared within these."
@@ -86,7 +86,7 @@ begin_scope(RowSets *rows, TupleDesc desc)
 				 errmsg("could not generate random values")));
 }
 
-/* Return a hash of the scope; different scopes have different ones. */
+/* Return a hash of the scope; different scopes have different hashes. */
 static uint64
 hash_scope(RowSets *rows, const Datum *values, const bool *nulls)
 {
@@ -97,7 +97,10 @@ hash_scope(RowSets *rows, const Datum *values, const bool *nulls)
 
 /* Rows */
 
-/* Read which rows are apart.  Ids are equal as those of the column are. */
+/*
+ * Run the query of rows that are apart, if there is one.  Its ids are compared
+ * with the collation of the id column.
+ */
 static void
 begin_apart(RowSets *rows, Form_pg_attribute id)
 {
@@ -138,11 +141,11 @@ row_sets_read(RowSets *rows, TupleTableSlot *slot)
 	memcpy(rows->nulls + 2, slot->tts_isnull + 2, rows->nscope * sizeof(bool));
 }
 
-/* Begin the SetGroups of a further SpecGroups. */
+/* Begin the SetGroups of a new SpecGroups. */
 static SetGroups *
 begin_sets(RowSets *rows, SignatureKind kind)
 {
-	/* further specs are rare, and get little memory */
+	/* the first spec has most of the sets; further specs get little memory */
 	int			share = rows->ngroups > 0 ? 1 :
 	SETS_SHARE - (rows->apart_query != NULL ? APART_SHARE : 0);
 	SetGroups  *groups = set_groups_begin(kind, rows->measure, rows->threshold,
@@ -154,8 +157,8 @@ begin_sets(RowSets *rows, SignatureKind kind)
 }
 
 /*
- * Return the number of the SpecGroups for signatures of a spec; create them if
- * needed.
+ * Return the index of the SpecGroups for signatures of this spec, which is
+ * created if needed.
  */
 static int
 groups_of_spec(RowSets *rows, const SignatureSpec *spec, SignatureKind kind)
@@ -163,7 +166,9 @@ groups_of_spec(RowSets *rows, const SignatureSpec *spec, SignatureKind kind)
 	MemoryContext old = MemoryContextSwitchTo(rows->context);
 	int			i = 0;
 
-	/* sets of all specs share one SetGroups, and their features are salted */
+	/*
+	 * all sets share one SetGroups, as further specs are hashed into features
+	 */
 	while (i < rows->ngroups && (rows->groups[i].kind != kind ||
 								 (kind != KIND_SETS &&
 								  !spec_equal(&rows->groups[i].spec, spec))))
@@ -190,7 +195,7 @@ groups_of_spec(RowSets *rows, const SignatureSpec *spec, SignatureKind kind)
 }
 
 /*
- * Find the groups of a signature's spec; warn if the spec differs from the
+ * Find the groups for a signature's spec; warn if the spec differs from the
  * first one.
  */
 static void
@@ -209,8 +214,8 @@ note_spec(RowSets *rows, const Signature *sig)
 }
 
 /*
- * Add the set of the last row, of this id, signature and scope; return its
- * number.
+ * Add the set of the row added last, which has this id, signature and scope;
+ * return the set's number, or NO_SET if it has no features.
  */
 static SetNumber
 add_set(RowSets *rows, Datum id, const Signature *sig, const Datum *scope,
@@ -248,6 +253,7 @@ row_sets_add(RowSets *rows, Datum id, const Datum *values, const bool *nulls)
 
 /* Groups */
 
+/* Return the SetGroups that a set belongs to. */
 static SetGroups *
 groups_of(const RowSets *rows, SetNumber set)
 {
@@ -331,14 +337,14 @@ row_sets_clear(RowSets *rows)
 
 /* Arguments */
 
-/* Return the measure of that name, which must be symmetric. */
+/* Return the measure with this name; raise an error unless it is symmetric. */
 static Measure
 symmetric_measure(const text *name)
 {
 	const char *rule = text_to_cstring(name);
 	Measure		measure;
 
-	/* as the third argument, which is the measure unless it is named */
+	/* a rule in the third place, which is the measure's if it is not named */
 	if (strcmp(rule, "greedy") == 0 || strcmp(rule, "connected") == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -367,7 +373,7 @@ row_sets_begin(RowSets *rows, FunctionCallInfo fcinfo, int measure,
 {
 	rows->context = CurrentMemoryContext;
 	rows->measure = symmetric_measure(PG_GETARG_TEXT_PP(measure));
-	/* the type of the extension that the function belongs to */
+	/* the signature type of the function's extension */
 	rows->signature_type = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
 										   CStringGetDatum("signature"),
 										   ObjectIdGetDatum(get_func_namespace(fcinfo->flinfo->fn_oid)));
@@ -384,15 +390,17 @@ row_sets_set_threshold(RowSets *rows, double threshold)
 	row_sets_clear(rows);
 }
 
-/* Rows of results */
+/* Result rows */
 
-/* The group of a representative */
+/* A group, stored at its representative */
 typedef struct GroupRow
 {
-	uint32		size;
-	uint32		number;			/* from 1, by order of the representatives */
+	uint32		size;			/* members, the representative included */
+	uint32		number;			/* number of the group, from 1, in the order
+								 * of representatives */
 } GroupRow;
 
+/* Return the rule with this name, or raise an error. */
 static GroupRule
 rule_require(const text *name)
 {
@@ -405,15 +413,15 @@ rule_require(const text *name)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("rule \"%s\" does not exist", rule),
-	/* with a type of ids first, the query may be in the rule's place */
+	/* with a type of ids first, the query may be where the rule belongs */
 			 strchr(rule, ' ') == NULL ?
 			 errhint("Rules are connected and greedy.") :
 			 errhint("Rules are connected and greedy. After a type of ids come the query and the rule.")));
 }
 
 /*
- * Return the query of rows that are apart, argument `number`; NULL: there is
- * none.
+ * Return argument `number`, the query of rows that are apart; NULL if it is
+ * null.
  */
 static const char *
 read_apart(FunctionCallInfo fcinfo, int number, GroupRule rule)
@@ -441,7 +449,7 @@ groups_begin(FunctionCallInfo fcinfo, int n, bool may_be_apart,
 	arguments->id_type = first == 0 ? INT8OID :
 		get_fn_expr_argtype(fcinfo->flinfo, 0);
 
-	/* checked before nulls: with NULL::text first, the rule may be missing */
+	/* the rule is checked first: with NULL::text first, it may be missing */
 	if (!PG_ARGISNULL(end - 1))
 		arguments->rule = rule_require(PG_GETARG_TEXT_PP(end - 1));
 	for (int i = first; i < end; i++)
@@ -485,7 +493,9 @@ count_members(DiskArray *groups, uint32 n, GroupOf group_of, void *context)
 	}
 }
 
-/* Put a row of the result: id, group_id, representative, similarity, size. */
+/*
+ * Put a row into the result: id, group_id, representative, similarity, size.
+ */
 static void
 put_row(ReturnSetInfo *rsinfo, RowIds *ids, uint32 row, GroupMember member,
 		GroupRow group)
@@ -493,7 +503,9 @@ put_row(ReturnSetInfo *rsinfo, RowIds *ids, uint32 row, GroupMember member,
 	int64		number = group.number;
 	int64		size = group.size;
 
-	/* on 32 bits numbers are pointers, and copied below */
+	/*
+	 * on 32 bits numbers are passed by reference; the tuplestore copies them
+	 */
 	Datum		values[] = {
 		row_ids_get(ids, row), Int64GetDatumFast(number),
 		row_ids_get(ids, member.representative),
@@ -536,7 +548,7 @@ groups_put(FunctionCallInfo fcinfo, RowIds *ids, size_t memory,
 	disk_array_free(&groups);
 }
 
-/* Groups of the rows of a query */
+/* The function */
 
 /* SlotCallback: add a row of the query. */
 static void

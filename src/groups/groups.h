@@ -1,6 +1,6 @@
 /*
  * groups.h
- *		Groups of the rows of a query, and the rows of results.
+ *		Groups the rows of a query and returns them as rows of a result.
  */
 #ifndef NEARDUP_GROUPS_H
 #define NEARDUP_GROUPS_H
@@ -12,113 +12,138 @@
 #include "groups/row_query.h"
 #include "groups/set_groups.h"
 
-/* A set: number of its SpecGroups << 32 | number in these */
+/*
+ * Number of a set: index of its SpecGroups << 32 | number of the set in these
+ * groups
+ */
 typedef uint64 SetNumber;
 
 #define NO_SET	PG_UINT64_MAX
 
-/* Groups of the sets of all specs, or of the signatures of one spec */
+/*
+ * Groups of all sets, whatever their specs, or of the sketches or vectors of
+ * one spec
+ */
 typedef struct SpecGroups
 {
-	SignatureSpec spec;			/* or of the first set */
+	SignatureSpec spec;			/* spec of the first signature; the spec of
+								 * all of them unless kind is KIND_SETS */
 	SignatureKind kind;
 	SetGroups  *groups;
 } SpecGroups;
 
+/* Rows of a query, each with the number of its set */
 typedef struct RowSets
 {
 	MemoryContext context;
 	double		threshold;
 	Measure		measure;
 	Oid			signature_type;
-	size_t		memory;			/* bytes, for rows and sets together */
+	size_t		memory;			/* bytes that rows and sets may take together */
 	TypedColumn id;
 	TypedColumn signature;
-	TupleDesc	desc;			/* of a row: id, signature, scope */
-	Datum	   *values;			/* of a row that was read */
+	TupleDesc	desc;			/* columns of a row: id, signature, scope */
+	Datum	   *values;			/* columns of the row that was read last */
 	bool	   *nulls;
 	RowIds		ids;
 	DiskArray	sets;			/* SetNumber of each row, or NO_SET */
-	int			nscope;			/* further columns of the query */
-	RecordNumbers scopes;		/* their values */
-	uint64		secret;			/* with which numbers of scopes are hashed */
+	int			nscope;			/* number of columns after the signature: the
+								 * scope */
+	RecordNumbers scopes;		/* numbers of different scopes */
+	uint64		secret;			/* seed by which numbers of scopes are hashed */
 	SpecGroups *groups;
 	int			ngroups;
 	size_t		max_groups;
-	/* the last signature */
+	/* the row added last */
 	SignatureSpec last;
 	SignatureKind kind;
-	int			current;		/* number of its SpecGroups */
-	const char *apart_query;	/* NULL: none */
+	int			current;		/* index of its SpecGroups */
+	const char *apart_query;	/* query of rows that are kept apart; NULL =
+								 * none */
 	ApartRows	apart;
-	bool		salted;			/* its features are hashed with scope and spec */
+	bool		salted;			/* true if the features of its set are hashed
+								 * with scope and spec */
 } RowSets;
 
-/* The arguments of a function, after the null that may give the type of ids */
+/* Arguments of a function, after the null that may give the type of ids */
 typedef struct GroupArguments
 {
-	int			first;			/* number of the first one */
+	int			first;			/* number of the first argument */
 	Oid			id_type;
-	GroupRule	rule;			/* the last one that is not optional */
-	const char *apart;			/* optional: a query; NULL: none */
+	GroupRule	rule;			/* the last argument that is not optional */
+	const char *apart;			/* the optional query of rows that are apart;
+								 * NULL = none */
 } GroupArguments;
 
 /*
- * Prepare zeroed memory for rows, by the argument of that number, the measure.
- * Then set the threshold, and remove all rows.
+ * Prepare zeroed memory for rows.  Argument number `measure` names the
+ * measure.  Call row_sets_set_threshold() next.
  */
 extern void row_sets_begin(RowSets *rows, FunctionCallInfo fcinfo, int measure,
 						   const GroupArguments *arguments);
+
+/* Set the threshold, and remove all rows. */
 extern void row_sets_set_threshold(RowSets *rows, double threshold);
+
+/* Free the rows. */
 extern void row_sets_end(RowSets *rows);
 
 /*
- * Prepare to read rows of these columns, and read which rows are apart; read a
- * row into values and nulls; add a row, which is known as `id` where rows are
- * apart, and return the number of its set, or NO_SET.
+ * Prepare to read rows with these columns.  Runs the query of rows that are
+ * apart, if there is one.
  */
 extern void row_sets_columns(RowSets *rows, TupleDesc desc);
+
+/* Read a row into rows->values and rows->nulls. */
 extern void row_sets_read(RowSets *rows, TupleTableSlot *slot);
+
+/*
+ * Add a row, and return the number of its set; NO_SET if it has no features or
+ * no signature.  `id` is the id by which the row is kept apart from others.
+ */
 extern SetNumber row_sets_add(RowSets *rows, Datum id, const Datum *values,
 							  const bool *nulls);
 
-/*
- * Return true if memory was short, so that equal sets may have different
- * numbers.
- */
+/* True if memory was short, so that equal sets may have different numbers. */
 extern bool row_sets_forgot(const RowSets *rows);
 
 /* Remove all rows. */
 extern void row_sets_clear(RowSets *rows);
 
 /*
- * Set the group of the last row and its set, see set_groups_give() and
- * set_groups_unite().
+ * Say what is known of the group of the row added last; see set_groups_give().
  */
 extern void row_sets_give(RowSets *rows, SetNumber set, bool represents,
 						  double similarity);
+
+/* Put two sets into one group; see set_groups_unite(). */
 extern void row_sets_unite(RowSets *rows, SetNumber a, SetNumber b);
 
-/* Decide groups; then return the group of a row, as GroupOf. */
+/* Decide the groups. */
 extern void row_sets_decide(RowSets *rows, GroupRule rule);
+
+/* GroupOf: return the group of a row, once the groups are decided. */
 extern GroupMember row_sets_member(void *rows, uint32 row);
 
-/* The rows of results */
+/* Rows of results */
 
+/* Returns the group of a row. */
 typedef GroupMember (*GroupOf) (void *context, uint32 row);
 
 /*
- * Put a row for each id, in the order of the rows: id, number of the group,
- * representative, similarity, size.
+ * Put a row into the result for each id, in the order of the rows: id, number
+ * of the group, representative, similarity, size of the group.  `memory`
+ * bounds the memory that counts groups, in bytes.
  */
 extern void groups_put(FunctionCallInfo fcinfo, RowIds *ids, size_t memory,
 					   GroupOf group_of, void *context);
 
 /*
- * Begin the result of a function that has n arguments, besides the type of ids
- * and, if it has one, the query of rows that are apart.  Return false, with an
- * empty result, if one of the n is null.  Raises INVALID_PARAMETER_VALUE if
- * there is no such rule, UNDEFINED_FUNCTION if ids of the type have no order,
+ * Read the arguments of a function and begin its result.  The function has n
+ * required arguments, after the optional type of ids and before the optional
+ * query of rows that are apart.  Returns false, with an empty result, if a
+ * required argument is null.  Raises INVALID_PARAMETER_VALUE if the rule does
+ * not exist, UNDEFINED_FUNCTION if ids of the type have no order,
  * FEATURE_NOT_SUPPORTED if rows of connected groups should be apart.
  */
 extern bool groups_begin(FunctionCallInfo fcinfo, int n, bool may_be_apart,

@@ -1,14 +1,14 @@
 /*
  * pair_groups.c
- *		near_duplicate_groups_of_pairs(): groups of the rows of a query of
- *		pairs.
+ *		near_duplicate_groups_of_pairs(): groups the rows that occur in a
+ *		query's pairs.
  *
- * SQL numbers the ids in their order, and returns each id of a pair with the
- * number of the other one, in the order of the ids.
+ * SQL numbers the ids in their order.  It returns each id of a pair with the
+ * number of the other id, in the order of the ids.
  *
  * Greedy: each representative is offered to the rows of its pairs.  When the
  * first pair of a row is read, the pairs of all earlier rows have been read.
- * So the row is a representative unless one was offered to it.
+ * So the row is a representative unless a representative was offered to it.
  */
 #include "postgres.h"
 
@@ -29,11 +29,11 @@ PG_FUNCTION_INFO_V1(near_duplicate_groups_of_pairs);
 	"The query's columns are two ids and, if it is known, their similarity.  For ids of another type than bigint use near_duplicate_groups_of_pairs(NULL::uuid, 'SELECT ...', 'greedy')."
 
 /*
- * Both ids of each pair, in the order of ids: id, number, similarity, number
- * of the other id.  A null partner counts as the row itself; two nulls give
- * null.  A row value with null fields is no null, which IS NULL does not tell.
- * The user's query stands in the place of (SELECT).  No step is a join, as the
- * planner may underestimate that query.
+ * Read both ids of each pair, in the order of ids: id, number, similarity,
+ * number of the other id.  A null partner counts as the row itself; two nulls
+ * give null.  num_nulls() tells null from a row value with null fields, which
+ * IS NULL does not.  The user's query replaces (SELECT).  No step is a join,
+ * as the planner may underestimate the query's rows.
  */
 #define NUMBERED_PAIRS \
 	"SELECT id, number, %s," \
@@ -45,6 +45,7 @@ PG_FUNCTION_INFO_V1(near_duplicate_groups_of_pairs);
 	" LATERAL (VALUES (a), (b)) AS ids (id)) AS ids" \
 	" WINDOW pair AS (PARTITION BY pair) ORDER BY number"
 
+/* Columns of NUMBERED_PAIRS, from 0 */
 enum PairColumns
 {
 	PAIR_ID,
@@ -53,27 +54,31 @@ enum PairColumns
 	PAIR_OTHER
 };
 
-/* What is known of a row */
+/* State of a row */
 typedef struct PairState
 {
-	uint32		link;			/* to the representative, or towards the first
-								 * row of the group */
-	double		similarity;		/* to the representative; NaN: none */
+	uint32		link;			/* representative (greedy), or a row nearer to
+								 * the first row of the group (connected) */
+	double		similarity;		/* similarity to the representative; NaN = no
+								 * representative */
 } PairState;
 
+/* State of a call */
 typedef struct PairGroups
 {
 	GroupRule	rule;
 	TypedColumn id;
 	TypedColumn similarity;
-	bool		measured;		/* the query has similarities */
-	RowIds		ids;			/* rising */
-	DiskArray	states;			/* PairState of each row that was in a pair */
+	bool		measured;		/* true if the query has a column of
+								 * similarities */
+	RowIds		ids;			/* distinct ids, in ascending order */
+	DiskArray	states;			/* PairState by number of the id, for ids read
+								 * so far and their partners */
 } PairGroups;
 
 /* Read pairs */
 
-/* Return the similarity of a pair. */
+/* Return the similarity of a pair; raise an error if it is null or NaN. */
 static double
 read_similarity(PairGroups *pairs, TupleTableSlot *slot)
 {
@@ -92,7 +97,10 @@ read_similarity(PairGroups *pairs, TupleTableSlot *slot)
 	return similarity;
 }
 
-/* Greedy: assign a row to a representative if it is nearer than its own. */
+/*
+ * Greedy: assign a row to a representative if it is more similar than its
+ * present one.
+ */
 static void
 offer(PairGroups *pairs, uint32 row, uint32 representative, double similarity)
 {
@@ -105,7 +113,7 @@ offer(PairGroups *pairs, uint32 row, uint32 representative, double similarity)
 	state->similarity = similarity;
 }
 
-/* Add a pair, whose first row is being read. */
+/* Add a pair, when its row `row` is read. */
 static void
 add_pair(PairGroups *pairs, uint32 row, uint32 other, double similarity)
 {
@@ -116,7 +124,7 @@ add_pair(PairGroups *pairs, uint32 row, uint32 other, double similarity)
 		offer(pairs, other, row, similarity);
 }
 
-/* SlotCallback: add an id, and its pair with the other one. */
+/* SlotCallback: add an id, and its pair with the other id. */
 static void
 add_id(void *context, TupleTableSlot *slot)
 {
@@ -153,7 +161,7 @@ add_id(void *context, TupleTableSlot *slot)
 		add_pair(pairs, number - 1, other - 1, read_similarity(pairs, slot));
 }
 
-/* Run the query, which gives pairs. */
+/* Run the query of pairs, and group their ids. */
 static void
 read_pairs(PairGroups *pairs, const char *text, Oid id_type)
 {
@@ -173,7 +181,7 @@ read_pairs(PairGroups *pairs, const char *text, Oid id_type)
 	pairs->measured = query.result->natts > 2;
 	numbered = pairs->measured ? psprintf(NUMBERED_PAIRS, "s", "a, b, s") :
 		psprintf(NUMBERED_PAIRS, "0::pg_catalog.float8", "a, b");
-	/* here both ids have one type */
+	/* in this query both ids have one type */
 	columns = user_query_columns(&query, numbered);
 	pairs->id = typed_column(columns, PAIR_ID + 1, id_type, true, "an id",
 							 QUERY_HINT);
@@ -183,7 +191,7 @@ read_pairs(PairGroups *pairs, const char *text, Oid id_type)
 	user_query_run_inside(&query, numbered, NULL, add_id, pairs);
 }
 
-/* GroupOf */
+/* GroupOf: return the group of an id. */
 static GroupMember
 group_of_id(void *context, uint32 row)
 {

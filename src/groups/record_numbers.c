@@ -1,12 +1,11 @@
 /*
  * record_numbers.c
- *		Numbers of records: values of some columns, each different one stored
- *		once.
+ *		Numbers records, which are rows of values: each distinct record is
+ *		stored once.
  *
- * Hashes of a type may be equal where its values are not, as those of the
- * jsonb values "a" and ["a"] are.  So a hash table has the numbers of records,
- * which are compared.  Records and table move to disk when they exceed their
- * memory.
+ * Different values may have equal hashes, as the jsonb values "a" and ["a"]
+ * do. So the hash table holds numbers of records, and the records are
+ * compared.  Records and table move to disk when they exceed their memory.
  */
 #include "postgres.h"
 
@@ -21,10 +20,11 @@
 
 #define FIRST_SLOTS	64			/* a power of two */
 
+/* Slot of the hash table */
 typedef struct RecordSlot
 {
 	uint64		hash;
-	uint32		number;			/* + 1; 0: the slot is free */
+	uint32		number;			/* 1 + number of the record; 0 = free */
 } RecordSlot;
 
 /* Begin a hash table of n free slots. */
@@ -48,7 +48,7 @@ record_numbers_begin(RecordNumbers *numbers, TupleDesc columns, size_t memory)
 	numbers->columns = BlessTupleDesc(columns);
 	fmgr_info(F_HASH_RECORD_EXTENDED, &numbers->hash);
 	fmgr_info(F_RECORD_EQ, &numbers->equal);
-	/* nobody can foresee hashes, and choose values for which they are equal */
+	/* a secret seed: nobody can choose values with equal hashes */
 	if (!pg_strong_random(&numbers->seed, sizeof(numbers->seed)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),
@@ -65,7 +65,7 @@ record_numbers_end(RecordNumbers *numbers)
 }
 
 /*
- * Return the slot of a record, or a free one for it; valid until the next
+ * Return the slot of a record, or the free slot for it; valid until the next
  * call.
  */
 static RecordSlot *
@@ -87,7 +87,7 @@ find_slot(RecordNumbers *numbers, uint64 hash, Datum record)
 	}
 }
 
-/* Double the hash table. */
+/* Double the size of the hash table. */
 static void
 double_slots(RecordNumbers *numbers)
 {

@@ -1,15 +1,14 @@
 /*
  * row_query.c
- *		The rows of a query that a user gives as a text.
+ *		Runs a query that a user gives as text, and casts its columns.
  *
  * The result must not depend on the plan.  So the first column is added to the
  * query's ORDER BY.  This changes the parse tree, as the text may end in a
  * comment or a semicolon.  SPI does not run parse trees.
  *
  * SELECT ... WHERE near_duplicate(sig, $1, 0.8) can look up each value, or
- * join all values with a table.  The planner chooses, as the query becomes
- * FROM values, LATERAL (query), and its parameters become columns of the
- * values.
+ * join all values with a table.  The planner chooses: the query becomes FROM
+ * values, LATERAL (query), and its parameters become columns of the values.
  */
 #include "postgres.h"
 
@@ -40,8 +39,8 @@
 /* Errors */
 
 /*
- * Error context callback: errors in the query point to a place in its text,
- * not in that of the calling statement.
+ * Error context callback: let errors in the query point into its text, not
+ * into the calling statement.
  */
 static void
 point_into_text(void *text)
@@ -57,6 +56,7 @@ point_into_text(void *text)
 
 /* Parsing */
 
+/* Raise an error: the statement does more than read. */
 static void
 refuse(const char *hint)
 {
@@ -67,8 +67,8 @@ refuse(const char *hint)
 }
 
 /*
- * Raise an error if the text is the name of a table, clearer than a syntax
- * error.
+ * Raise an error if the text is the name of a table, which is clearer than a
+ * syntax error.
  */
 static void
 require_no_name(const char *text)
@@ -114,7 +114,7 @@ sort_by_first(SelectStmt *select)
 								   parse_select("SELECT 1 ORDER BY 1",
 												NULL)->sortClause);
 
-	/* ties would be rows that have equal ids, too */
+	/* with the id as last key there would be no ties */
 	if (select->limitOption == LIMIT_OPTION_WITH_TIES)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -125,7 +125,10 @@ sort_by_first(SelectStmt *select)
 	select->sortClause = lappend(select->sortClause, by);
 }
 
-/* Replace each (SELECT) in a parse tree by a query. */
+/*
+ * Replace each (SELECT) in a parse tree by a query: a
+ * raw_expression_tree_walker callback.
+ */
 static bool
 put_query(Node *node, void *select)
 {
@@ -144,7 +147,7 @@ put_query(Node *node, void *select)
 	return raw_expression_tree_walker(node, put_query, select);
 }
 
-/* p_paramref_hook: a parameter is a column of the values. */
+/* p_paramref_hook: turn a parameter into a column of VALUES_TABLE. */
 static Node *
 parameter_column(ParseState *pstate, ParamRef *param)
 {
@@ -152,13 +155,14 @@ parameter_column(ParseState *pstate, ParamRef *param)
 	ColumnRef  *column = makeNode(ColumnRef);
 
 	if (param->number < 1 || param->number > query->nvalues)
-		return NULL;			/* the server raises an error */
+		return NULL;			/* the server raises the error */
 	column->fields = list_make2(makeString(VALUES_NAME),
 								makeString(psprintf("$%d", param->number)));
 	column->location = param->location;
 	return transformExpr(pstate, (Node *) column, pstate->p_expr_kind);
 }
 
+/* ParserSetupHook: let parameter_column() resolve parameters. */
 static void
 set_up_parser(ParseState *pstate, void *query)
 {
@@ -166,6 +170,7 @@ set_up_parser(ParseState *pstate, void *query)
 	pstate->p_ref_hook_state = query;
 }
 
+/* Analyze and rewrite a parse tree. */
 static Query *
 analyze(UserQuery *query, RawStmt *statement)
 {
@@ -176,7 +181,7 @@ analyze(UserQuery *query, RawStmt *statement)
 													   query->environment));
 }
 
-/* Analyze a query with the user's query in place of each (SELECT). */
+/* Analyze an outer query, in which the user's query replaces each (SELECT). */
 static Query *
 analyze_outer(UserQuery *query, const char *outer)
 {
@@ -186,7 +191,7 @@ analyze_outer(UserQuery *query, const char *outer)
 	return analyze(query, statement);
 }
 
-/* Register the table of values. */
+/* Register VALUES_TABLE; its columns are named $1, $2, ... */
 static void
 begin_values(UserQuery *query, TupleDesc rows)
 {
@@ -227,6 +232,7 @@ user_query_begin(UserQuery *query, const char *text, TupleDesc rows,
 
 /* Running */
 
+/* Receiver that calls a SlotCallback */
 typedef struct RowReceiver
 {
 	DestReceiver pub;
@@ -235,6 +241,7 @@ typedef struct RowReceiver
 	MemoryContext per_row;
 } RowReceiver;
 
+/* receiveSlot: pass a row to the callback. */
 static bool
 receive_row(TupleTableSlot *slot, DestReceiver *self)
 {
@@ -249,8 +256,9 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 
 /*
  * Plan and run an analyzed query, with the snapshot of the calling statement.
- * Planning changes the query, and leaves parts of it in memory that ends here:
- * it cannot be used again.
+ * False, without a row read, if `wanted` is false for the plan.  The query
+ * cannot be used again: planning changes it, and puts parts of it into memory
+ * that is freed here.
  */
 static bool
 run(UserQuery *query, Query *analyzed,
@@ -316,6 +324,7 @@ user_query_run_inside(UserQuery *query, const char *outer,
 	return run(query, analyze_outer(query, outer), wanted, row, context);
 }
 
+/* SlotCallback: store a row. */
 static void
 put_values(void *store, TupleTableSlot *slot)
 {
@@ -354,8 +363,8 @@ user_query_values(UserQuery *query, Tuplestorestate *rows)
 /* Columns */
 
 /*
- * Return an expression that is true if the value is unchanged after a cast and
- * a cast back; NULL if there is no cast back.
+ * Return an expression that is true if a value survives the cast and a cast
+ * back; NULL if there is no cast back.
  */
 static ExprState *
 unchanged_expression(Node *value, Node *cast, Oid from, Oid type)
@@ -379,7 +388,7 @@ unchanged_expression(Node *value, Node *cast, Oid from, Oid type)
 						NULL);
 }
 
-/* Raise an error if the cast has changed the value of that row. */
+/* Raise an error if the cast has changed the column's value in this row. */
 static void
 require_unchanged(const TypedColumn *column, TupleTableSlot *slot)
 {

@@ -1,19 +1,19 @@
 /*
  * set_groups.c
- *		Groups of sets, in time that grows with sets and not with pairs.
+ *		Groups sets, in time that grows with the number of sets, not of pairs.
  *
- * See README.md for the algorithms, and why the result depends on the order of
- * sets only.
+ * See README.md for the algorithms, and why the result depends only on the
+ * order of sets.
  *
  * Greedy, first pass: each set probes an index of the representatives so far.
- * It becomes a member of the first one that is near or, if none is, a
- * representative, which is indexed.  Second pass: each member probes for the
- * nearest representative.
+ * It becomes a member of the first representative that matches.  If none
+ * matches, it becomes a representative and is indexed.  Second pass: each
+ * member probes for the nearest representative.
  *
- * Connected, first pass: as greedy; the sets near to one representative are a
- * run.  Second pass: all sets are indexed, those of a run side by side, and
- * each member probes for sets of other components, skipping the runs of its
- * own.
+ * Connected, first pass: as greedy; a representative and its members are a
+ * run.  Second pass: all sets are indexed, with the sets of a run side by
+ * side.  Each member probes for sets of other components, and skips the runs
+ * of its component.
  *
  * When the index is full, a pass continues with members only, and further
  * rounds decide the other sets.
@@ -36,19 +36,22 @@
 #include "join/engine/set_table.h"
 #include "join/engine/search.h"
 
-/* Parts of the memory, in sixteenths: the rest is for sets and their index. */
+/*
+ * Shares of the memory, in sixteenths.  The rest is for sets and their index.
+ */
 #define STATES_SHARE	4
 #define KNOWN_SHARE		2
-#define COUNTERS_SHARE	2		/* when known sets are freed */
+#define COUNTERS_SHARE	2		/* reserved once known sets are freed */
 #define INDEX_SHARE		10
 
 /* Status of a set */
 typedef enum SetStatus
 {
 	UNDECIDED,
-	GIVEN,						/* a representative, not indexed yet */
+	GIVEN,						/* known to be a representative, not indexed
+								 * yet */
 	REPRESENTATIVE,
-	MEMBER,						/* of the set that it links to */
+	MEMBER,						/* linked to its representative */
 	OUTSIDE						/* member of a representative that was not
 								 * added */
 } SetStatus;
@@ -56,24 +59,27 @@ typedef enum SetStatus
 /* State of a set */
 typedef struct SetState
 {
-	uint32		link;			/* to the representative, or towards the
-								 * component's first set */
-	uint32		row;			/* the first row with the set */
-	double		similarity;		/* to the representative; -1: unknown */
-	uint32		name;			/* for SetGroups.apart; 0: none */
+	uint32		link;			/* number of the representative (greedy), or
+								 * of a set nearer to the first set of the
+								 * component */
+	uint32		row;			/* first row with this set */
+	double		similarity;		/* similarity to the representative; -1 =
+								 * unknown */
+	uint32		name;			/* name that SetGroups.apart knows; 0 = none */
 	uint8		status;
-	bool		reflexive;
+	bool		reflexive;		/* true if the set matches itself */
 } SetState;
 
-/* Before a set in the file: its bitmap and values, then its keys follow */
+/* Header of a set in the file; the bitmap, the values and the keys follow */
 typedef struct SetRecord
 {
 	uint32		size;
 	uint32		nvalues;
-	uint32		nkeys;			/* 0: it has no bitmap either */
+	uint32		nkeys;			/* number of keys; 0 = not prepared, without a
+								 * bitmap */
 } SetRecord;
 
-/* A set that is found again by its key */
+/* Entry of the hash table by which an equal set gets the same number */
 typedef struct KnownSet
 {
 	SetKey		key;
@@ -92,41 +98,45 @@ typedef struct KnownSet
 #define SH_DECLARE
 #include "lib/simplehash.h"
 
+/* Sets, and the state of each */
 struct SetGroups
 {
-	MemoryContext context;		/* of all but states; NULL: groups are decided */
+	MemoryContext context;		/* memory of all but the states; NULL = groups
+								 * are decided */
 	size_t		memory;
 	SignatureKind kind;
 	const Algorithm *algorithm;
 	JoinSearch	search;
 
 	/* while sets are added */
-	SetTable	keys;			/* for its secret */
+	SetTable	keys;			/* only its secret is used, to hash sets */
 	known_hash *known;
-	bool		forgot;			/* a set is not in `known` */
+	bool		forgot;			/* true if a set was not stored in `known` */
 	uint32		n;
 	uint64		nvalues;
 	uint64		npostings;
-	DiskArray	states;			/* SetState, by number */
+	DiskArray	states;			/* SetState by set number */
 	GroupRule	rule;
-	NamesApart	apart;			/* NULL: no set has a name */
+	NamesApart	apart;			/* NULL = no set has a name */
 	void	   *apart_context;
 
-	/* the sets by number, in memory or in a file */
+	/* the sets, by number: in memory, or in a file if spilled */
 	Arena		values;
 	JoinSet    *sets;
 	size_t		max_sets;
 	bool		spilled;
 	SpillFile	file;
 	SpillReader reader;
-	char	   *place;			/* of the set that was read */
+	char	   *place;			/* the set that was read last, as bytes */
 	size_t		max_place;
 	JoinSet		read;
 	uint32		next;			/* number of the next set to read */
 
 	/* the index */
-	Arena		indexed;		/* values and keys of sets from the file */
-	JoinSet    *members;		/* by number in the index: JoinSearch.sets */
+	Arena		indexed;		/* values and keys of indexed sets that come
+								 * from the file */
+	JoinSet    *members;		/* JoinSearch.sets: indexed sets, by their
+								 * number in the index */
 	size_t		max_members;
 };
 
@@ -182,7 +192,7 @@ set_groups_end(SetGroups *groups)
 
 #define index_memory(groups)	((groups)->memory / 16 * INDEX_SHARE)
 
-/* Return the bytes of the sets in memory with an index of all of them. */
+/* Return the bytes that the sets in memory and an index of all sets take. */
 static size_t
 bytes_of_all(const SetGroups *groups)
 {
@@ -200,7 +210,7 @@ create_file(SpillFile *file)
 }
 
 /*
- * Write a set.  Unless it is prepared, it has no keys, and its bitmap is not
+ * Write a set.  Before it is prepared it has no keys, and its bitmap is not
  * written.
  */
 static void
@@ -263,7 +273,7 @@ store_set(SetGroups *groups, const uint64 *values, uint32 n)
 	groups->sets[groups->n] = set;
 }
 
-/* Return true if memory allows another known set. */
+/* True if memory allows another entry in the table of known sets. */
 static bool
 may_know_more(const SetGroups *groups)
 {
@@ -293,7 +303,7 @@ set_groups_add(SetGroups *groups, const uint64 *values, uint32 n, uint32 row,
 	if (known != NULL)
 		return known->number;
 	if (name != 0)
-		;						/* equal sets shall not have its number */
+		;						/* an equal set must not get its number */
 	else if (may_know_more(groups))
 	{
 		bool		unused;
@@ -324,7 +334,8 @@ set_groups_forgot(const SetGroups *groups)
 }
 
 /*
- * Return the state of a set, to be changed or not; valid until the next call.
+ * Return the state of a set, which the caller may alter if `change`; valid
+ * until the next call.
  */
 static SetState *
 state_of(SetGroups *groups, uint32 set, bool change)
@@ -340,7 +351,7 @@ set_groups_give(SetGroups *groups, uint32 set, uint32 row, bool represents,
 
 	Assert(groups->context != NULL);
 	Assert(state->status != REPRESENTATIVE && state->status != MEMBER);
-	/* rows that are equal to a representative may come before it */
+	/* rows that equal a representative may come before it */
 	if (represents && state->status != GIVEN)
 	{
 		state->status = GIVEN;
@@ -359,13 +370,14 @@ set_groups_unite(SetGroups *groups, uint32 a, uint32 b)
 	links_unite(&groups->states, a, b);
 }
 
-/* Bits of statuses for next_set() */
+/* Bits of statuses, for next_set() */
 #define STATUS_BIT(status)	(1 << (status))
 #define MEMBERS				(STATUS_BIT(MEMBER) | STATUS_BIT(OUTSIDE))
 #define ALL_SETS			0
 
 /* Reading sets */
 
+/* Begin to read from the first set. */
 static void
 rewind_sets(SetGroups *groups)
 {
@@ -402,8 +414,8 @@ read_set(SetGroups *groups)
 }
 
 /*
- * Return the next set of one of these statuses, valid until the next call;
- * NULL: none.
+ * Return the next set whose status is among these, valid until the next call;
+ * NULL = none is left.
  */
 static JoinSet *
 next_set(SetGroups *groups, int statuses)
@@ -423,7 +435,7 @@ next_set(SetGroups *groups, int statuses)
 	return NULL;
 }
 
-/* Count features, and prepare the sets. */
+/* Count the features, and compute the keys of each set. */
 static void
 prepare_sets(SetGroups *groups)
 {
@@ -476,6 +488,7 @@ prepare_sets(SetGroups *groups)
 
 /* The index */
 
+/* Begin an empty index. */
 static void
 begin_index(SetGroups *groups)
 {
@@ -495,7 +508,7 @@ begin_index(SetGroups *groups)
 	search->run_ends = NULL;
 }
 
-/* Return true if the index has room for a set. */
+/* True if the index has room for a set. */
 static bool
 has_room(SetGroups *groups, const JoinSet *set)
 {
@@ -507,11 +520,12 @@ has_room(SetGroups *groups, const JoinSet *set)
 	if (groups->spilled)
 		bytes += set_bytes(set->size) + sizeof(uint64) * set->nkeys;
 	/* the first set always fits */
-	return index->nadded == 0 || bytes <= index_memory(groups);
+	return index->nadded == 0 || bytes <= index_memory(groups); /* an empty index takes
+																 * any set */
 }
 
 /*
- * Copy a set that was read from the file to memory that lasts as long as the
+ * Copy a set that was read from the file to memory that lives as long as the
  * index.
  */
 static void
@@ -528,7 +542,7 @@ store_read(SetGroups *groups, JoinSet *set)
 	set->keys = (uint64 *) (place + set_bytes(set->size));
 }
 
-/* Add a prepared set to the index; its values and keys are not copied. */
+/* Add a prepared set to the index, which refers to its values and keys. */
 static void
 index_set(SetGroups *groups, const JoinSet *set)
 {
@@ -552,7 +566,7 @@ index_set(SetGroups *groups, const JoinSet *set)
 	Assert(index->nadded == number + 1);
 }
 
-/* Find the candidates for a prepared set, and leave them in the index. */
+/* Find the candidates for a prepared set: index->candidates. */
 static void
 probe(SetGroups *groups, const JoinSet *set)
 {
@@ -567,6 +581,7 @@ probe(SetGroups *groups, const JoinSet *set)
 
 /* Greedy, and the first pass of both rules */
 
+/* True if a set matches itself. */
 static bool
 is_reflexive(SetGroups *groups, const JoinSet *set)
 {
@@ -575,8 +590,7 @@ is_reflexive(SetGroups *groups, const JoinSet *set)
 }
 
 /*
- * True if a set must not belong to a representative, whatever their
- * similarity.
+ * True if a set must not belong to a representative, however similar they are.
  */
 static bool
 must_be_apart(SetGroups *groups, const JoinSet *set,
@@ -593,7 +607,7 @@ must_be_apart(SetGroups *groups, const JoinSet *set,
 		groups->apart(groups->apart_context, name, other);
 }
 
-/* True if a set may belong to a representative of the index. */
+/* True if a set may belong to a representative in the index. */
 static bool
 may_belong(SetGroups *groups, const JoinSet *set,
 		   const JoinSet *representative)
@@ -602,7 +616,7 @@ may_belong(SetGroups *groups, const JoinSet *set,
 		!must_be_apart(groups, set, representative);
 }
 
-/* Return a representative to which a set may belong, or NULL. */
+/* Return a representative in the index to which a set may belong, or NULL. */
 static const JoinSet *
 near_representative(SetGroups *groups, const JoinSet *set)
 {
@@ -621,8 +635,8 @@ near_representative(SetGroups *groups, const JoinSet *set)
 }
 
 /*
- * Decide whether the undecided sets are representatives or members.  Return
- * true if the index became full, so that some sets stay undecided.
+ * Decide whether the undecided sets are representatives or members.  True if
+ * the index became full, so that some sets stay undecided.
  */
 static bool
 choose_representatives(SetGroups *groups)
@@ -661,7 +675,7 @@ choose_representatives(SetGroups *groups)
 	return full;
 }
 
-/* Find the nearest representative in the index for a member. */
+/* Find the representative in the index that is most similar to a member. */
 static void
 choose_nearest(SetGroups *groups, const JoinSet *set)
 {
@@ -682,7 +696,10 @@ choose_nearest(SetGroups *groups, const JoinSet *set)
 		similarity = paired_similarity(groups->kind, groups->search.measure,
 									   candidate, set);
 		Assert(candidate->first != set->first);
-		/* a representative that was not added comes before all sets */
+
+		/*
+		 * on a tie, a representative that was not added comes before all sets
+		 */
 		if (similarity < state.similarity ||
 			(similarity == state.similarity &&
 			 (state.status == OUTSIDE || candidate->first >= state.link)))
@@ -714,7 +731,8 @@ compare_members(const void *a, const void *b)
 }
 
 /*
- * Read the next sets that fit into memory with an index; return their number.
+ * Read as many of the next sets as fit into memory with an index; return their
+ * number.
  */
 static uint32
 read_block(SetGroups *groups)
@@ -739,7 +757,7 @@ read_block(SetGroups *groups)
 	return n;
 }
 
-/* Index the next sets, those near to one representative as a run. */
+/* Index the next sets; a representative and its members are a run. */
 static void
 index_block(SetGroups *groups)
 {
@@ -769,7 +787,7 @@ index_block(SetGroups *groups)
 }
 
 /*
- * Return the component in the index of sets with that representative, or
+ * Return the component in the index for the sets of a representative, or
  * NO_COMPONENT.
  */
 static uint32
@@ -793,7 +811,10 @@ indexed_component(const SetGroups *groups, uint32 representative)
 	return search_component(&groups->search, low);
 }
 
-/* Unite the component of a set with those of near sets in the index. */
+/*
+ * Unite the component of a set with the components of its matches in the
+ * index.
+ */
 static void
 connect_set(SetGroups *groups, const JoinSet *set)
 {
@@ -818,7 +839,7 @@ connect_set(SetGroups *groups, const JoinSet *set)
 			continue;
 		links_unite(&groups->states, first, other);
 		first = Min(first, other);
-		/* the first set of both components is that of their union */
+		/* the union begins with the first set of either component */
 		if (search->component != NO_COMPONENT)
 			search->components[Max(search->component, component)] =
 				Min(search->component, component);
@@ -826,7 +847,7 @@ connect_set(SetGroups *groups, const JoinSet *set)
 	}
 }
 
-/* Unite components of near sets. */
+/* Unite the components of matching sets. */
 static void
 connect(SetGroups *groups)
 {
@@ -885,7 +906,7 @@ set_groups_member(SetGroups *groups, uint32 set, uint32 row)
 	GroupMember member = {row, get_float8_nan()};
 
 	Assert(state.status > GIVEN && groups->context == NULL);
-	/* if a set is not near to itself, only its first row joins a group */
+	/* if a set does not match itself, only its first row joins a group */
 	if (representative == row || (!state.reflexive && row != state.row))
 		return member;
 	member.representative = representative;

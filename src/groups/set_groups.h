@@ -1,6 +1,6 @@
 /*
  * set_groups.h
- *		Groups of sets, in time that grows with sets and not with pairs.
+ *		Groups sets, in time that grows with the number of sets, not of pairs.
  */
 #ifndef NEARDUP_SET_GROUPS_H
 #define NEARDUP_SET_GROUPS_H
@@ -9,6 +9,7 @@
 
 typedef struct SetGroups SetGroups;
 
+/* How groups are formed */
 typedef enum GroupRule
 {
 	RULE_CONNECTED,
@@ -18,60 +19,65 @@ typedef enum GroupRule
 /* The group of a row */
 typedef struct GroupMember
 {
-	uint32		representative; /* may be the row itself */
-	double		similarity;		/* to the representative; NaN: null */
+	uint32		representative; /* row; may be the row itself */
+	double		similarity;		/* similarity to the representative; NaN =
+								 * null */
 } GroupMember;
 
 /*
- * Create groups without sets, for signatures of one kind, in the current
- * memory context.  The measure must be symmetric.  What exceeds `memory` bytes
- * goes to disk.
+ * Create an empty collection of sets, for signatures of one kind, in the
+ * current memory context.  The measure must be symmetric.  Sets that exceed
+ * `memory` bytes go to a temporary file.
  */
 extern SetGroups *set_groups_begin(SignatureKind kind, Measure measure,
 								   double threshold,
 								   size_t memory);
+
+/* Free the sets and their groups. */
 extern void set_groups_end(SetGroups *groups);
 
 /*
- * Add the set of a row: n values, at least one.  Return its number, from 0.
- * An equal set has the same number unless memory is short.  A set that has a
- * name, which is not 0, has a number of its own.
+ * Add the set of a row: n values, at least one.  Return the set's number, from
+ * 0.  An equal set has the same number unless memory is short.  A set with a
+ * name, which is not 0, always gets a new number.
  */
 extern uint32 set_groups_add(SetGroups *groups, const uint64 *values, uint32 n,
 							 uint32 row,
 							 uint32 name);
 
 /*
- * True if a set of that name must not belong to a representative of that other
- * name
+ * True if a set named `name` must not belong to a representative named
+ * `other`.
  */
 typedef bool (*NamesApart) (void *context, uint32 name, uint32 other);
 
-/* Greedy, before groups are decided: keep sets apart by their names. */
+/*
+ * Greedy: keep sets apart by their names.  Call it before the first set is
+ * added.
+ */
 extern void set_groups_keep_apart(SetGroups *groups, NamesApart apart,
 								  void *context);
 
-/*
- * Return true if memory was short, so that equal sets may have different
- * numbers.
- */
+/* True if memory was short, so that equal sets may have different numbers. */
 extern bool set_groups_forgot(const SetGroups *groups);
 
 /*
- * Greedy, before groups are decided: tell what is known of a row with that
- * set.  The row is a representative, or a member, with that similarity, of a
- * representative that is not added, for which the row stands.  A set with a
- * representative represents, whatever its other rows are.
+ * Greedy: say what is known of a row with this set, before groups are decided.
+ * If `represents`, the row is a representative.  Otherwise it is a member of a
+ * representative that was not added, at this similarity, and stands for it.  A
+ * set is a representative if one of its rows is.
  */
 extern void set_groups_give(SetGroups *groups, uint32 set, uint32 row,
 							bool represents,
 							double similarity);
 
-/* Connected, before groups are decided: put two sets into one group. */
+/* Connected: put two sets into one group, before groups are decided. */
 extern void set_groups_unite(SetGroups *groups, uint32 a, uint32 b);
 
-/* Decide; then return the group of a row with that set. */
+/* Decide the groups. */
 extern void set_groups_decide(SetGroups *groups, GroupRule rule);
+
+/* Return the group of a row with this set, once the groups are decided. */
 extern GroupMember set_groups_member(SetGroups *groups, uint32 set,
 									 uint32 row);
 

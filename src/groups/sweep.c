@@ -1,7 +1,8 @@
 /*
  * sweep.c
- *		near_duplicate_groups_sweep(): groups of the rows of a query at several
- *		thresholds, in figures by which one is chosen without labels.
+ *		near_duplicate_groups_sweep(): groups the rows of a query at several
+ *		thresholds, and returns figures by which a threshold is chosen without
+ *		labels.
  *
  * The query runs once, and its rows are stored.  Each threshold groups them
  * anew, as keys and candidates depend on it.
@@ -27,22 +28,26 @@
 
 PG_FUNCTION_INFO_V1(near_duplicate_groups_sweep);
 
+/* State of a call */
 typedef struct Sweep
 {
 	RowSets		rows;
 	GroupRule	rule;
-	Tuplestorestate *store;		/* rows, in the query's order */
+	Tuplestorestate *store;		/* the query's rows, in its order */
 	TupleTableSlot *slot;		/* reads a stored row */
-	/* at one threshold */
-	DiskArray	sizes;			/* uint32 by representative: rows of its group */
-	uint64		groups;			/* of more than one row */
-	uint64		duplicates;		/* rows that are no representatives */
-	uint32		largest;		/* rows */
-	uint32		least_row;		/* the row least similar to its representative */
-	GroupMember least;			/* its group; NaN: there is none */
+	/* figures at the current threshold */
+	DiskArray	sizes;			/* uint32 by representative: number of rows in
+								 * its group */
+	uint64		groups;			/* groups of more than one row */
+	uint64		duplicates;		/* rows that are not representatives */
+	uint32		largest;		/* rows of the largest group */
+	uint32		least_row;		/* row with the least similarity to its
+								 * representative */
+	GroupMember least;			/* group of least_row; similarity NaN = no
+								 * such row */
 } Sweep;
 
-/* Called for each stored row */
+/* Called for each stored row, with its number */
 typedef void (*StoredRow) (Sweep *sweep, uint32 row, void *context);
 
 /* SlotCallback: store a row of the query. */
@@ -71,7 +76,7 @@ read_rows(Sweep *sweep, UserQuery *query)
 
 /*
  * Call a function for each stored row, in a memory context that is reset after
- * it.
+ * each.
  */
 static void
 for_each_row(Sweep *sweep, StoredRow call, void *context)
@@ -89,7 +94,7 @@ for_each_row(Sweep *sweep, StoredRow call, void *context)
 		CHECK_FOR_INTERRUPTS();
 		slot_getallattrs(sweep->slot);
 		call(sweep, row, context);
-		/* a tuple from disk is in the memory that is reset */
+		/* a tuple read from disk lies in the memory that is reset */
 		ExecClearTuple(sweep->slot);
 		MemoryContextReset(per_row);
 	}
@@ -97,7 +102,7 @@ for_each_row(Sweep *sweep, StoredRow call, void *context)
 	MemoryContextDelete(per_row);
 }
 
-/* StoredRow */
+/* StoredRow: add the row to the sets that are grouped. */
 static void
 add_row(Sweep *sweep, uint32 row, void *unused)
 {
@@ -109,7 +114,7 @@ add_row(Sweep *sweep, uint32 row, void *unused)
 
 /* Figures */
 
-/* Note a row's similarity to its representative if it is the least. */
+/* Note a row's similarity to its representative if it is the least so far. */
 static void
 note_similarity(Sweep *sweep, uint32 row, GroupMember member)
 {
@@ -148,18 +153,19 @@ count_rows(Sweep *sweep)
 }
 
 /*
- * Signatures of representatives, for the rule connected, which computes no
- * similarities
+ * Connected: signatures of representatives, with which members are compared,
+ * as this rule computes no similarities
  */
 typedef struct Representatives
 {
+	/* by the order in which they were stored */
 	RowIds		signatures;
-	DiskArray	places;			/* uint32 by row: number of the signature */
+	DiskArray	places;			/* uint32 by row: index of the row's signature */
 } Representatives;
 
 /*
- * StoredRow: store the signature of the representative of several rows, which
- * is the first of them; compare another row with it.
+ * StoredRow: store the signature of a representative that has members; compare
+ * a member with its representative, which comes before it.
  */
 static void
 compare_row(Sweep *sweep, uint32 row, void *context)
@@ -186,7 +192,7 @@ compare_row(Sweep *sweep, uint32 row, void *context)
 					sweep->slot->tts_isnull[1]);
 }
 
-/* Connected: find the row that is least similar to its representative. */
+/* Connected: find the row with the least similarity to its representative. */
 static void
 compare_rows(Sweep *sweep)
 {
@@ -213,7 +219,7 @@ id_text(RowIds *ids, uint32 row)
 													 row_ids_get(ids, row)));
 }
 
-/* Put the row of the result for a threshold. */
+/* Put the result row of a threshold. */
 static void
 put_threshold(Sweep *sweep, ReturnSetInfo *rsinfo, double threshold)
 {
@@ -235,7 +241,7 @@ put_threshold(Sweep *sweep, ReturnSetInfo *rsinfo, double threshold)
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 
-/* Group the stored rows at a threshold, and put its row of the result. */
+/* Group the stored rows at a threshold, and put its result row. */
 static void
 try_threshold(Sweep *sweep, ReturnSetInfo *rsinfo, double threshold)
 {
@@ -251,8 +257,8 @@ try_threshold(Sweep *sweep, ReturnSetInfo *rsinfo, double threshold)
 }
 
 /*
- * Return the thresholds, *n of them; raise an error unless all are valid for a
- * measure.
+ * Return the thresholds, and set *n to their number; raise an error unless
+ * each is valid for the measure.
  */
 static double *
 read_thresholds(ArrayType *array, Measure measure, int *n)
@@ -291,7 +297,7 @@ near_duplicate_groups_sweep(PG_FUNCTION_ARGS)
 		return (Datum) 0;
 	user_query_begin(&query, text_to_cstring(PG_GETARG_TEXT_PP(0)), NULL,
 					 NULL);
-	/* ids of any type, as they are only shown */
+	/* ids may have any type, since they are only shown */
 	if (query.result->natts > 0)
 		arguments.id_type = TupleDescAttr(query.result, 0)->atttypid;
 	sweep.rule = arguments.rule;
