@@ -359,12 +359,13 @@ preset_named(const text *name)
 	char	   *wanted = text_to_cstring(name);
 	const CasePreset *preset = case_preset(wanted);
 
-	if (preset == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("unknown preset \"%s\"", wanted),
-				 errhint("Presets are verbatim, edited and rewritten.")));
-	return *preset;
+	if (preset != NULL)
+		return *preset;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("unknown preset \"%s\"", wanted),
+			 errhint("Presets are verbatim, edited and rewritten.")));
+	pg_unreachable();
 }
 
 /* Find cases by one kind of rules, without short ones. */

@@ -22,8 +22,9 @@
  *
  * The conditions are near_duplicate(a, b, threshold, measure) and
  * contained_in(a, b, threshold).  The operators %, <% and %> take the
- * threshold from neardup.threshold, so they are STABLE. All conditions, and
- * every index and join, use signatures_near().
+ * threshold from neardup.threshold, so they are STABLE.  All conditions, and
+ * every index, use signatures_near(); the join verifies sets and vectors by
+ * the same bounds.
  */
 
 void
