@@ -127,7 +127,7 @@ call_require_columns(TupleDesc desc, int n, const Oid *types)
 Datum
 call_row(TupleDesc desc, int n, Datum *values, bool *nulls)
 {
-	if (desc->natts > n)		/* the others are dropped */
+	if (desc->natts > n)		/* columns beyond n are dropped ones */
 	{
 		values = memcpy(palloc0(desc->natts * sizeof(Datum)), values,
 						n * sizeof(Datum));
@@ -183,7 +183,7 @@ call_unchanged_state(FunctionCallInfo fcinfo)
 }
 
 #define CONTEXT_NAME	"neardup states"
-#define MAX_PASSED		8		/* contexts of other names that are skipped */
+#define MAX_PASSED		8		/* other children that are looked at */
 
 /*
  * The server adopts an expanded object as the state if the parent of its
@@ -271,6 +271,7 @@ state_flat_size(const char *aggregate, size_t bytes)
 	return VARHDRSZ + bytes;
 }
 
+/* Raise INVALID_BINARY_REPRESENTATION unless a flat state has `size` bytes. */
 static void
 require_size(const struct varlena *state, const char *aggregate, Size size)
 {

@@ -17,7 +17,8 @@
 
 /*
  * Return the value if least <= value <= most, or else raise
- * INVALID_PARAMETER_VALUE with `what` as its name.  PG_INT32_MAX is no bound.
+ * INVALID_PARAMETER_VALUE with `what` as its name.  The message has no upper
+ * bound if `most` is PG_INT32_MAX.
  */
 extern int64 argument_whole(const char *what, int64 value, int64 least,
 							int64 most);
@@ -25,8 +26,8 @@ extern double argument_real(const char *what, double value, double least,
 							double most);
 
 /*
- * Return the share if it is greater than 0 and at most 1, or else raise that
- * error.
+ * Return the share if it is greater than 0 and at most 1, or else raise the
+ * same error.
  */
 extern double argument_share(const char *what, double share);
 
@@ -39,8 +40,8 @@ extern size_t argument_elements(const char *what, ArrayType *array);
 extern Relation argument_relation(Oid relid, LOCKMODE lock);
 
 /*
- * Return whether two values of one type have the same bytes.  A value out of
- * line that an UPDATE has left in its place is not fetched.
+ * True if two values of one type have the same bytes.  Values out of line that
+ * have the same pointer are equal and not fetched.
  */
 extern bool same_value(Datum a, Datum b, bool typbyval, int typlen);
 
@@ -56,7 +57,10 @@ extern TupleDesc call_row_type(FunctionCallInfo fcinfo);
  */
 extern void call_require_columns(TupleDesc desc, int n, const Oid *types);
 
-/* Return a row of n columns, palloc'd. */
+/*
+ * Return a row of n columns, palloc'd.  Further columns of desc are dropped
+ * ones, and null.
+ */
 extern Datum call_row(TupleDesc desc, int n, Datum *values, bool *nulls);
 
 /*
@@ -85,7 +89,7 @@ extern ArrayType *call_bigints(size_t n, int64 **values);
  */
 extern MemoryContext call_aggregate_context(FunctionCallInfo fcinfo);
 
-/* Return the state unchanged. */
+/* Return argument 0, the state, unchanged. */
 extern Datum call_unchanged_state(FunctionCallInfo fcinfo);
 
 /* Return the memory context of all states, a child of the aggregate's. */
@@ -93,11 +97,11 @@ extern MemoryContext state_context(FunctionCallInfo fcinfo);
 
 /*
  * Return a new state, zeroed but for its header, which must be its first
- * member.  States share a context, its eoh_context.  (With one each, the
- * server's count of an aggregate's memory at each new group would be quadratic
- * in groups.)  Methods that free what they allocate switch to it: from
- * PostgreSQL 17 on, a sort flattens states in a context that frees no single
- * piece.
+ * member.  All states share one context, their eoh_context.  (With one each,
+ * the server's count of an aggregate's memory at each new group would be
+ * quadratic in groups.)  Methods that free what they allocate switch to it:
+ * from PostgreSQL 17 on, a sort flattens states in a context that frees no
+ * single piece.
  */
 extern void *state_create(FunctionCallInfo fcinfo,
 						  const ExpandedObjectMethods *methods, Size size);
@@ -136,15 +140,18 @@ extern Datum state_combine(FunctionCallInfo fcinfo,
 extern Size state_flat_size(const char *aggregate, size_t bytes);
 
 /*
- * Return argument 0, a state that is a bytea of that size with its header, to
- * be changed in place; a zeroed one if the argument is null.  Outside of an
- * aggregate the result is a copy.  Raises INVALID_BINARY_REPRESENTATION for
+ * Return argument 0, a state that is a bytea of `size` bytes with its header,
+ * to be changed in place; a zeroed state if the argument is null.  Outside of
+ * an aggregate the result is a copy.  Raises INVALID_BINARY_REPRESENTATION for
  * another size.
  */
 extern void *state_of_size(FunctionCallInfo fcinfo, const char *aggregate,
 						   Size size);
 
-/* Return an aligned copy of argument n, a state of that size. */
+/*
+ * Return an aligned copy of argument n, a bytea state of `size` bytes with its
+ * header.
+ */
 extern const void *state_other_of_size(FunctionCallInfo fcinfo, int n,
 									   const char *aggregate, Size size);
 
@@ -166,8 +173,7 @@ extern void owner_begin(OwnerWork *work, Relation rel);
 extern void owner_end(const OwnerWork *work);
 
 /*
- * Return whether the current user is another role that has all rights of the
- * owner.
+ * True if the current user is another role that has all rights of the owner.
  */
 extern bool owner_is_another(Relation rel);
 

@@ -11,7 +11,10 @@
 #include "storage/proc.h"
 #include "utils/guc.h"
 
-/* A setting that a parallel query may change: minor releases of 2024 */
+/*
+ * Flag of a setting that a parallel query may change; minor releases of 2024
+ * added it
+ */
 #ifdef GUC_ALLOW_IN_PARALLEL
 #define COMPAT_GUC_ALLOW_IN_PARALLEL GUC_ALLOW_IN_PARALLEL
 #else
@@ -24,12 +27,12 @@
 
 /* from 16 on, a view that became a subquery has no list of columns to read */
 #define forget_wanted_columns(rte) ((void) (rte))
-/* the file of a relation, by its identifiers */
+/* the identifiers of a relation's file */
 #define compat_file(rel) ((rel)->rd_locator)
 #else
 extern PGDLLEXPORT void _PG_init(void);
 
-/* errors are not soft: code after ereport is never reached */
+/* errors are never soft: the return is not reached */
 #define ereturn(context, dummy_value, ...) \
 	do { ereport(ERROR, __VA_ARGS__); return dummy_value; } while (0)
 #define forget_wanted_columns(rte) ((rte)->selectedCols = NULL)
@@ -40,13 +43,13 @@ extern PGDLLEXPORT void _PG_init(void);
 /* expressions of a table's owner are computed with a safe search path */
 #define compat_restrict_search_path() RestrictSearchPath()
 /*
- * A custom path has the clauses of its join, so that core can gate it with the
- * pseudoconstant ones.  Before, core does not call the join hook if there are
- * any.
+ * A custom path holds the clauses of its join, so that core can put a gating
+ * node for its pseudoconstant clauses above it.  Before 17, core does not call
+ * the join hook if there are such clauses.
  */
 #define custom_path_set_restrictinfo(path, clauses) \
 	((path)->custom_restrictinfo = (clauses))
-/* the number of the session's transaction */
+/* the local number of this session's transaction */
 #define compat_local_transaction() (MyProc->vxid.lxid)
 #else
 #define compat_restrict_search_path() ((void) 0)
@@ -60,7 +63,7 @@ extern PGDLLEXPORT void _PG_init(void);
 #include "commands/explain_format.h"
 #include "commands/explain_state.h"
 
-/* a hook prints more of any node of EXPLAIN */
+/* a hook can add lines to any node of EXPLAIN */
 #define COMPAT_EXPLAIN_NODE
 #define NEARDUP_MODULE_MAGIC \
 	PG_MODULE_MAGIC_EXT(.name = "neardup", .version = NEARDUP_VERSION)
@@ -68,18 +71,18 @@ extern PGDLLEXPORT void _PG_init(void);
 
 /*
  * A path counts the nodes below it that a setting disables.
- * compat_disable_path() gives it more of them than any other scan of its table
- * has.
+ * compat_disable_path() raises the count above every other scan's of the same
+ * table.
  */
 #define path_set_disabled_nodes(path, outer, inner) \
 	((path)->disabled_nodes = (outer)->disabled_nodes + (inner)->disabled_nodes)
 #define compat_compare_disabled(a, b) ((a)->disabled_nodes - (b)->disabled_nodes)
 #define compat_disable_path(path) ((path)->disabled_nodes += 2)
-/* a minimal tuple can have room in front of it */
+/* the last argument reserves room in front of a minimal tuple */
 #define form_minimal_tuple(desc, values, isnull) \
 	heap_form_minimal_tuple(desc, values, isnull, 0)
 #define executor_run_to_end(desc) ExecutorRun(desc, ForwardScanDirection, 0)
-/* the argument: whether ANALYZE calls it */
+/* the argument is true if ANALYZE calls it */
 #define vacuum_delay_point_compat(analyze) vacuum_delay_point(analyze)
 #define compat_beginscan_bitmap(index, snapshot, nkeys) \
 	index_beginscan_bitmap(index, snapshot, NULL, nkeys)
@@ -119,10 +122,10 @@ extern PGDLLEXPORT void _PG_init(void);
 	table_beginscan(rel, snapshot, nkeys, key, SO_NONE)
 #define compat_index_fetch_begin(rel) table_index_fetch_begin(rel, SO_NONE)
 #define compat_make_slot(desc, ops) MakeTupleTableSlot(desc, ops, 0)
-/* a planned query may be for EXPLAIN */
+/* the last argument is EXPLAIN's state, or NULL */
 #define compat_plan_query(query, text, options, params) \
 	pg_plan_query(query, text, options, params, NULL)
-/* a unique index is looked for by clauses only */
+/* clauses alone decide whether a unique index fits */
 #define compat_has_unique_index(root, rel) \
 	relation_has_unique_index_for(root, rel, NIL, NULL)
 /* the hook that sees the indexes of a relation at planning */
@@ -131,13 +134,13 @@ typedef build_simple_rel_hook_type compat_relation_hook_type;
 #define COMPAT_RELATION_PARAMETERS \
 	PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte
 #define COMPAT_RELATION_ARGUMENTS root, rel, rte
-/* the routines of an access method stay */
+/* core keeps the pointer to the routines of an access method */
 #define COMPAT_RETURN_AM_ROUTINE(routine) PG_RETURN_POINTER(&(routine))
 #else
 #include "optimizer/plancat.h"
 
 #define pg_fallthrough __attribute__((fallthrough))
-/* from 19 on, a row type needs it before tuples are read */
+/* 19 requires this call before tuples of a new row type are read */
 #define TupleDescFinalize(desc) ((void) 0)
 #define compat_beginscan(rel, snapshot, nkeys, key) \
 	table_beginscan(rel, snapshot, nkeys, key)
@@ -152,14 +155,15 @@ typedef get_relation_info_hook_type compat_relation_hook_type;
 #define COMPAT_RELATION_PARAMETERS \
 	PlannerInfo *root, Oid relation, bool inhparent, RelOptInfo *rel
 #define COMPAT_RELATION_ARGUMENTS root, relation, inhparent, rel
-/* the caller frees the routines */
+/* core frees the routines of an access method */
 #define COMPAT_RETURN_AM_ROUTINE(routine) \
 	PG_RETURN_POINTER(memcpy(palloc(sizeof(routine)), &(routine), sizeof(routine)))
 #endif
 
 /*
  * Return the type of a join before the planner exchanged its sides.  It may
- * exchange those of anti-joins from 16 on, and of semi-joins from 18 on.
+ * exchange the sides of anti-joins from 16 on, and the sides of semi-joins
+ * from 18 on.
  */
 static inline JoinType
 compat_straight_join(JoinType type)
@@ -182,13 +186,14 @@ compat_straight_join(JoinType type)
 }
 
 /*
- * The pages of a bitmap in order. 18: the offsets of a page are extracted in a
- * separate step.
+ * An iterator over the pages of a bitmap, in order.  From 18 on, the offsets
+ * of a page are extracted in a separate step.
  */
 typedef struct BitmapPages
 {
 	BlockNumber blockno;
-	int			noffsets;		/* -1: the bitmap is lossy for this page */
+	int			noffsets;		/* number of offsets; -1 = the bitmap is lossy
+								 * for this page */
 	OffsetNumber *offsets;
 #if PG_VERSION_NUM >= 180000
 	TBMPrivateIterator *iterator;
@@ -198,6 +203,7 @@ typedef struct BitmapPages
 #endif
 } BitmapPages;
 
+/* Move to the next page; return false if there is none. */
 static inline bool
 bitmap_pages_next(BitmapPages *pages)
 {

@@ -83,7 +83,10 @@ input_number(Input *in, uint64 max, uint64 *result)
 	return true;
 }
 
-/* Read hexadecimal digits; return false, at the first other character. */
+/*
+ * Read a number of exactly `digits` hexadecimal digits and move *from to its
+ * end; return false, with *from at the first other character.
+ */
 static bool
 read_hex(const char **from, int digits, uint64 *result)
 {

@@ -12,23 +12,26 @@ typedef struct Input
 {
 	const char *at;				/* next character */
 	const char *type;			/* name of the type, for errors */
-	Node	   *escontext;		/* where errors go */
+	Node	   *escontext;		/* receives soft errors; NULL = they are
+								 * raised */
 } Input;
 
 /*
  * Raise INVALID_TEXT_REPRESENTATION, softly where the server can, and return
- * false.  So do the functions below that return bool.
+ * false.  The functions below that return bool do the same.
  */
 extern bool input_bad(Input *in, const char *rule);
 
 /*
- * Raise the same error for input of another kind, with that input and a hint.
+ * Raise the same error for input of another kind.  The message shows the rest
+ * of the input, and has a hint.
  */
 extern bool input_foreign(Input *in, const char *rule, const char *hint);
 
 /* Raise INVALID_BINARY_REPRESENTATION. */
 extern void input_bad_bytes(const char *type, const char *rule);
 
+/* Skip white space. */
 extern void input_skip_space(Input *in);
 
 /* Read a given character after any white space. */

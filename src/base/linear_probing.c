@@ -13,7 +13,7 @@
 /* The factor of this process, or 0 */
 static uint64 factor = 0;
 
-/* Return the factor, which the first call draws. */
+/* Return the factor of this process; the first call draws it at random. */
 static uint64
 get_factor(void)
 {

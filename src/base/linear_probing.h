@@ -21,7 +21,8 @@
 typedef struct Probing
 {
 	uint64		factor;			/* odd */
-	int			shift;			/* leaves the upper bits of a product */
+	int			shift;			/* right shift that leaves the upper bits of a
+								 * product */
 	size_t		mask;			/* number of places - 1 */
 } Probing;
 
@@ -57,8 +58,13 @@ typedef struct TightProbing
 	uint32		places;
 } TightProbing;
 
+/*
+ * Set up a table of `places` places, at least 1, which need not be a power of
+ * two.
+ */
 extern void tight_probing_init(TightProbing *probing, uint32 places);
 
+/* Return the first place for a key, and the place after another one. */
 static inline uint32
 tight_probing_first(const TightProbing *probing, uint64 key)
 {

@@ -10,9 +10,9 @@
 /*
  * Return the array, palloc'd or NULL, with room for `wanted` elements of
  * `width` bytes, and set *room to the number of elements that fit.  An array
- * that grows at least doubles, in its own memory context; NULL is allocated in
- * the current one.  Raises PROGRAM_LIMIT_EXCEEDED if that is larger than an
- * allocation can be.
+ * that grows at least doubles, in its own memory context; a new array is
+ * allocated in the current one.  Raises PROGRAM_LIMIT_EXCEEDED if the array
+ * would be larger than an allocation can be.
  */
 extern void *growing_reserve(void *array, size_t *room, size_t wanted,
 							 size_t width);
@@ -41,7 +41,7 @@ fetch_before(const void *place, Size bytes)
 
 #ifdef NEARDUP_TESTING
 
-/* the maximum since a test set it to 0 */
+/* most bytes that LOOK_AT_MEMORY() has seen since a test set it to 0 */
 extern size_t memory_peak;
 
 /*

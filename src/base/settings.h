@@ -5,7 +5,7 @@
 #ifndef NEARDUP_SETTINGS_H
 #define NEARDUP_SETTINGS_H
 
-/* neardup.threshold, of the operators %, <% and %> */
+/* neardup.threshold: the least similarity for the operators %, <% and %> */
 extern double neardup_threshold;
 
 /* Return the flags that a setting needs beside its own when it is defined. */
@@ -22,6 +22,7 @@ typedef enum PausePlace
 	PAUSE_CHECK = 8				/* a check has read an index's metapage */
 } PausePlace;
 
+/* neardup.pause: bits of PausePlace */
 extern int	pause_places;
 
 /* Wait while a test holds the advisory lock whose key is the place's bit. */

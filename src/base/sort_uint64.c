@@ -19,12 +19,14 @@
 #include "base/interrupts.h"
 #include "base/sort_uint64.h"
 
-#define INSERTION_MAX	16		/* sorted by insertion right away */
+#define INSERTION_MAX	16		/* up to so many are sorted by insertion right
+								 * away */
 #define CROWDED			32		/* a bucket of more is distributed again */
 #define BUCKET_BITS_MAX	11
 #define DISTRIBUTE_MAX	2048	/* more are split by a byte first */
-#define BLOCK			65536	/* between two checks for interrupts */
+#define BLOCK			65536	/* numbers between two checks for interrupts */
 
+/* Sort numbers that are few, or close to their places, by insertion. */
 static void
 insertion_sort(uint64 *values, size_t n)
 {
@@ -141,7 +143,7 @@ split(uint64 *values, size_t n, int bits)
 
 	/*
 	 * Move each number to its bucket, and continue with the number that was
-	 * there.  Of hashes, a round moves about 256.
+	 * there.  If the numbers are hashes, a round moves about 256.
 	 */
 	for (size_t b = 0; b < 256; b++)
 	{
@@ -167,7 +169,7 @@ split(uint64 *values, size_t n, int bits)
 	{
 		size_t		count = ends[b] - start;
 
-		/* where there were 8 bits or fewer, none is left */
+		/* if only 8 bits or fewer differed, none is left to sort by */
 		split(values + start, count, differing_bits(values + start, count));
 	}
 }

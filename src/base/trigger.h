@@ -9,8 +9,8 @@
 #include "utils/reltrigger.h"
 
 /*
- * Return the table on which a trigger, or the one that it is a clone of, was
- * created; set *created to the trigger there.
+ * Return the table on which a trigger was created, and set *created to the
+ * trigger there.  For a clone on a partition that is the original.
  */
 extern Oid	trigger_root(Relation rel, const Trigger *trigger, Oid *created);
 
