@@ -12,9 +12,10 @@
 #include "methods/method.h"
 #include "text/analysis.h"
 
-/* by stored number */
+/* A row of the table, whose index is the stored number */
 #define METHOD_ROW(capitals, number, name) [number] = &name##_method,
 
+/* The table of methods; NULL where a number has no method */
 static const MethodInfo *const methods[] = {
 	METHOD_LIST(METHOD_ROW)
 };
@@ -63,7 +64,7 @@ spec_name(const SignatureSpec *spec)
 	return name.data;
 }
 
-/* Add DETAIL and HINT of both reports. */
+/* Add the DETAIL and HINT that the error and the warning have in common. */
 static void
 detail_different(const SignatureSpec *a, const SignatureSpec *b)
 {

@@ -27,31 +27,33 @@
  * candidates are found by prefixes (see gin/gin.c).
  */
 
-/* A list of keys, empty if all is zero */
+/* A list of keys; all zeros is an empty list */
 typedef struct KeyList
 {
 	uint64	   *keys;			/* palloc'd, or NULL */
 	size_t		n;
-	size_t		size;			/* room */
+	size_t		size;			/* number of keys that have room */
 } KeyList;
 
-/* The greatest number of keys of a query; a query that needs more uses none */
+/*
+ * The greatest number of keys of a query; a query that needs more uses no keys
+ */
 #define MAX_QUERY_KEYS		100000
 
-/* Return whether signatures of a spec have candidate keys. */
+/* True if signatures of a spec have candidate keys. */
 extern bool spec_has_keys(const SignatureSpec *spec);
 
 /*
  * Append the keys of a row, for an index or join that is built for
- * `threshold`. A signature without values has none.
+ * `threshold`.  A signature without values has no keys.
  */
 extern void signature_row_keys(const Signature *sig, double threshold,
 							   KeyList *keys);
 
 /*
  * Append the keys to look up for near-duplicates of sig at `threshold`, among
- * rows stored with their keys for `built`. Each near-duplicate has at least
- * *need >= 1 of them, counted as in the list.  Return false if keys do not
+ * rows stored with their keys for `built`.  Each near-duplicate has at least
+ * *need >= 1 of the keys, counted as in the list.  False if keys do not
  * suffice and every row must be checked.  With by_value, near-duplicates are
  * rows whose similarity reaches the threshold, whatever the method's rule is.
  */
@@ -59,8 +61,10 @@ extern bool signature_query_keys(const Signature *sig, double built,
 								 double threshold, bool by_value,
 								 KeyList *keys, uint32 *need);
 
-/* For methods: make room for n further keys; append a key. */
+/* For methods: make room for n further keys. */
 extern void keys_reserve(KeyList *keys, size_t n);
+
+/* For methods: append a key. */
 extern void keys_add(KeyList *keys, uint64 key);
 
 /* Return the key of `len` bytes at place `place` of `places`. */
@@ -72,13 +76,13 @@ extern uint64 key_of_value(uint64 value, uint32 place, uint32 places);
 
 /* The table */
 
-/* Whether a method's signatures have an analysis and a shingle size */
+/* Which signatures of a method have an analysis and a shingle size */
 typedef enum Analysed
 {
-	ANALYSED_NEVER,				/* made from numbers */
-	ANALYSED_ALWAYS,			/* made from text */
-	ANALYSED_AS_SOURCE,			/* made from a set with or without one:
-								 * without, the unit is UNIT_NONE */
+	ANALYSED_NEVER,				/* none: they are made from numbers */
+	ANALYSED_ALWAYS,			/* all: they are made from text */
+	ANALYSED_AS_SOURCE,			/* as the set that they are made from; if it
+								 * has none, the unit is UNIT_NONE */
 } Analysed;
 
 /*
@@ -105,56 +109,58 @@ typedef enum Analysed
  */
 typedef struct MethodInfo
 {
-	const char *name;			/* as in the text form: letters and _ */
-	Method		method;			/* as stored */
+	const char *name;			/* name in the text form: letters and _ */
+	Method		method;			/* stored number */
 	uint8		width;			/* bits per value */
 	Analysed	analysed;
-	bool		set;			/* values are distinct features, rising; the
-								 * overlap is measured, unless there is a
-								 * similarity below */
-	bool		exact;			/* and they are all features of the document */
-	bool		hashed;			/* values of a set are uniform over 64 bits */
-	bool		sampled;		/* a set of one in param[0] features */
-	bool		weighted;		/* a set of features with weights: see
+	bool		set;			/* values are distinct features, rising; their
+								 * overlap is measured, unless `similarity` is
+								 * set */
+	bool		exact;			/* values are all features of the document */
+	bool		hashed;			/* values of the set are uniform over 64 bits */
+	bool		sampled;		/* the set is a sample of one in param[0]
+								 * features */
+	bool		weighted;		/* features of the set have weights: see
 								 * signature_weights() */
-	int			nparams;		/* parameters in use */
+	int			nparams;		/* number of parameters in use */
 
 	/*
 	 * Return the rule, as a sentence, that a signature's parameters or values
-	 * break, or NULL. The caller has checked width, order of a set and unused
-	 * parameters.  NULL: there are no further rules.
+	 * break, or NULL.  The caller has checked width, order of a set and
+	 * unused parameters.  The callback is NULL if there are no further rules.
 	 */
 	const char *(*check) (const Signature *sig);
 
 	/*
-	 * Return a signature of this spec, which is complete, from the n distinct
-	 * features of a document, which rise; the caller sets nfeatures.  NULL:
-	 * not made from a set.
+	 * Return a signature of a spec, which is complete, from the n distinct
+	 * features of a document, which rise; the caller sets nfeatures.  The
+	 * callback is NULL if signatures are not made from a set.
 	 */
 	Signature  *(*make) (const SignatureSpec *spec, const uint64 *features,
 						 size_t n);
 
 	/*
-	 * Estimate the resemblance of the two documents, 0 to 1; and return
-	 * whether it is at least the threshold, or meets the method's rule. NULL,
-	 * both: the values are measured as sets.
+	 * `similarity` estimates the resemblance of the two documents, 0 to 1.
+	 * `near` is true if the estimate is at least the threshold, or if the
+	 * signatures meet the method's rule.  Both are NULL if values are
+	 * measured as sets.
 	 */
 	double		(*similarity) (const Signature *a, const Signature *b);
 	bool		(*near) (const Signature *a, const Signature *b,
 						 double threshold);
 
-	/* Return the cosine. NULL: the method has none. */
+	/* Return the cosine; NULL if the method has none. */
 	double		(*cosine) (const Signature *a, const Signature *b);
 
 	/*
-	 * Return the number of places in which the signatures differ. NULL: it is
-	 * not defined.
+	 * Return the number of places in which the signatures differ; NULL if it
+	 * is not defined.
 	 */
 	uint64		(*hamming) (const Signature *a, const Signature *b);
 
 	/*
-	 * Append candidate keys, see above.  NULL, both: candidates are found by
-	 * the prefixes of sets.
+	 * Append candidate keys, see above.  Both are NULL if candidates are
+	 * found by the prefixes of sets.
 	 */
 	void		(*row_keys) (const Signature *sig, double threshold,
 							 KeyList *keys);
@@ -163,48 +169,53 @@ typedef struct MethodInfo
 
 	/*
 	 * Append the keys for rows whose similarity reaches the threshold, if
-	 * that is not the rule of `near`. NULL: query_keys finds those rows, too.
+	 * this is not the rule of `near`.  NULL if query_keys finds those rows,
+	 * too.
 	 */
 	bool		(*value_keys) (const Signature *sig, double built,
 							   double threshold, KeyList *keys, uint32 *need);
 
 	/*
-	 * Append a sketch as a set of keys, one for each of its places; NULL: its
-	 * values are such a set.  And return the greatest similarity of two such
-	 * sets of na and nb keys with `common` in common, which rises with
-	 * `common`. NULL, both: access method neardup cannot index them.
+	 * `place_keys` appends a sketch as a set of keys, one for each of its
+	 * places; NULL if its values are such a set.  `most_similar` returns the
+	 * greatest similarity of two such sets of na and nb keys with `common` in
+	 * common; it rises with `common`.  Both are NULL if access method neardup
+	 * cannot index the signatures.
 	 */
 	void		(*place_keys) (const Signature *sig, KeyList *keys);
 	double		(*most_similar) (const SignatureSpec *spec, uint64 na,
 								 uint64 nb,
 								 uint64 common);
-	uint32		place_values;	/* number of values of a place, if so small
-								 * that many rows agree in any place; else 0 */
+	uint32		place_values;	/* number of values that a place can have, if
+								 * so small that many rows agree in any place;
+								 * else 0 */
 
 	/*
 	 * Return the least similarity of near-duplicates of a signature, if
-	 * `near` does not use the threshold.  NULL: it does.
+	 * `near` does not use the threshold.  NULL if it does.
 	 */
 	double		(*least_similarity) (const Signature *sig);
 
 	/*
-	 * Return the similarity of two sketches of one value.  NULL: they have
-	 * more values, or the value gives no bound.
+	 * Return the similarity of two sketches of one value.  NULL if sketches
+	 * have more values, or the value gives no bound.
 	 */
 	double		(*similar_values) (uint64 a, uint64 b);
 } MethodInfo;
 
-/*
- * Return the method of a stored number, or of a name; NULL if there is none.
- */
+/* Return the method of a stored number; NULL if there is none. */
 extern const MethodInfo *method_info(uint8 method);
+
+/* Return the method of a name; NULL if there is none. */
 extern const MethodInfo *method_by_name(const char *name, size_t len);
 
 /*
- * Return, or append, the beginning of the text form: method, parameters,
+ * Return the beginning of the text form, palloc'd: method, parameters,
  * analysis.
  */
 extern char *spec_name(const SignatureSpec *spec);
+
+/* Append the beginning of the text form. */
 extern void spec_append(const SignatureSpec *spec, StringInfo out);
 
 /* Raise DATATYPE_MISMATCH, naming both, unless a and b are equal. */
@@ -212,8 +223,8 @@ extern void spec_require_equal(const SignatureSpec *a, const SignatureSpec *b);
 
 /*
  * Warn, naming both, that signatures of specs a and b are never
- * near-duplicates: once for each statement of a client.  Of the workers of a
- * parallel plan only the first one warns.
+ * near-duplicates: once for each statement of a client.  Only the first of the
+ * workers of a parallel plan warns.
  */
 extern void spec_warn_different(const SignatureSpec *a,
 								const SignatureSpec *b);

@@ -10,7 +10,7 @@
 
 const double share_thresholds[NSHARES] = {0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1};
 
-/* The greatest number that ANALYZE writes: counts of rows. */
+/* The greatest number that ANALYZE may write; numbers count rows or keys. */
 #define MAX_NUMBER		1e13
 
 /*

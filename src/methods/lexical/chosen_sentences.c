@@ -20,37 +20,41 @@
 
 #define MAX_SENTENCES	100		/* greatest number of chosen sentences */
 
-/* A sentence of more words is cut. */
+/* A longer sentence is cut; its rest is the next sentence. */
 #define MAX_SENTENCE_WORDS	65536
 
+/* A sentence, its words and its rank */
 typedef struct Sentence
 {
-	uint64		hash;			/* of its words, by the analysis's word order */
-	int64		rank;			/* set by the caller; a greater one is better */
-	StringInfoData text;		/* its words with spaces between them; empty
-								 * without with_text */
-	uint64	   *words;			/* their hashes */
+	uint64		hash;			/* hash of its words, by the analysis's word
+								 * order */
+	int64		rank;			/* set by the caller; sentences of greater
+								 * rank are better */
+	StringInfoData text;		/* words with spaces between them; empty
+								 * unless with_text */
+	uint64	   *words;			/* hashes of the words */
 	size_t		nwords;
 } Sentence;
 
 /* The best sentences so far, and the current one */
 typedef struct ChosenSentences
 {
-	bool		with_text;		/* among equal ranks the text decides */
+	bool		with_text;		/* the text decides between sentences of equal
+								 * rank */
 	int			wanted;
-	int			n;				/* chosen so far, best first */
+	int			n;				/* number of chosen sentences, best first */
 	Sentence	chosen[MAX_SENTENCES];
 	Sentence	current;
-	bool		in_sentence;	/* the current one was cut, and more of it
-								 * follows */
+	bool		in_sentence;	/* the current sentence was cut, and more of
+								 * it follows */
 } ChosenSentences;
 
 /*
  * The few sentences by which a document is compared
  *
- * Of sentences of the same rank, the alphabetically first one (by code points)
- * is chosen; if the order of words does not count, or with a configuration,
- * the one of the smallest hash.
+ * Among sentences of the same rank, the alphabetically first one (by code
+ * points) is chosen.  If the order of words does not count, or with a
+ * configuration, it is the one with the smallest hash.
  */
 
 /*
@@ -95,6 +99,7 @@ read_text(Sentence *sentence, Reader *reader)
 	}
 }
 
+/* Read the hashes of the words of the current sentence, without its text. */
 static void
 read_hashes(Sentence *sentence, Reader *reader)
 {
@@ -108,7 +113,7 @@ read_hashes(Sentence *sentence, Reader *reader)
 
 /*
  * Read the next sentence that has words into `current`, without its rank;
- * return false at the end of the document.
+ * false at the end of the document.
  */
 static bool
 sentences_read(ChosenSentences *sentences, const DocContext *doccxt)
@@ -133,7 +138,7 @@ sentences_read(ChosenSentences *sentences, const DocContext *doccxt)
 	return true;
 }
 
-/* Return whether sentence a is better than b. */
+/* True if sentence a is better than b. */
 static bool
 is_better(const Sentence *a, const Sentence *b)
 {
@@ -189,6 +194,10 @@ const MethodInfo long_sentences_method = {
 	COORDINATES_CALLBACKS
 };
 
+/*
+ * Return the signature of the document's n longest sentences; NULL in SQL for
+ * a document without words.
+ */
 static Datum
 long_signature(FunctionCallInfo fcinfo, DocContext *doccxt, const text *doc,
 			   int n)
@@ -284,6 +293,10 @@ weigh_sentence(const Weighed *weighed, LexiconView *view,
 	return sum;
 }
 
+/*
+ * Return the signature of the document's n weightiest sentences; NULL in SQL
+ * for a document without words of the lexicon.
+ */
 static Datum
 heavy_signature(FunctionCallInfo fcinfo, DocContext *doccxt, LexiconView *view,
 				const text *doc, const text *weight, int n)
@@ -376,6 +389,10 @@ hash_words(Reader *reader, uint64 *total)
 	return hash;
 }
 
+/*
+ * Return the hash of a document as a signature; NULL in SQL for a document
+ * without words.
+ */
 static Datum
 make_signature(FunctionCallInfo fcinfo, DocContext *doccxt, const text *doc)
 {

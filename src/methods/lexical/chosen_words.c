@@ -18,9 +18,9 @@
  * TF, TF-IDF, BM25, TF-RIDF: the hash of a document's weightiest words
  *
  * The n weightiest words, usually six, represent the document: its most
- * frequent words, or those more frequent than in other documents.  Changes of
- * other words do not matter.  Of words of equal weight, those of the smaller
- * hash are chosen.  A document of fewer words is represented by all of them; a
+ * frequent words, or words more frequent than in other documents.  Changes of
+ * other words do not matter.  If weights are equal, the word with the smaller
+ * hash is chosen.  A document of fewer words is represented by all of them; a
  * document without words has no signature.
  *
  * Source: Zelenkov and Segalovich, RCDL 2007, where words are hashed in
@@ -30,7 +30,7 @@
 PG_FUNCTION_INFO_V1(top_words);
 PG_FUNCTION_INFO_V1(top_words_by_tf);
 
-#define MAX_TOP_WORDS	1000	/* largest n */
+#define MAX_TOP_WORDS	1000	/* largest number of words */
 
 const MethodInfo top_words_method = {
 	.name = "top_words",.method = METHOD_TOP_WORDS,.width = 64,
@@ -45,7 +45,7 @@ typedef struct TopWord
 	uint64		hash;
 } TopWord;
 
-/* Return whether a comes before b. */
+/* True if a comes before b. */
 static inline bool
 before(const TopWord *a, const TopWord *b)
 {
@@ -123,6 +123,7 @@ make_top_words(DocContext *doccxt, LexiconView *view, const text *doc, int n,
 	return sig;
 }
 
+/* Return a signature as a Datum, or NULL in SQL if there is none. */
 static Datum
 return_signature(FunctionCallInfo fcinfo, Signature *sig)
 {
@@ -196,7 +197,7 @@ typedef struct Arguments
 {
 	int64		lexicons;		/* further ones */
 	int64		minimum;		/* least number of words for a coordinate */
-	double		low;			/* least and largest rarity */
+	double		low;			/* least and largest rarity of a word */
 	double		high;
 	double		removed;		/* share of words that further lexicons lack */
 	int64		seed;
@@ -206,16 +207,18 @@ typedef struct Arguments
 typedef struct IMatch
 {
 	Arguments	arguments;
-	uint64		id;				/* of the lexicon argument */
-	uint32		least_df;		/* of words of middling rarity */
+	uint64		id;				/* id of the lexicon argument */
+	uint32		least_df;		/* least df of a word of middling rarity */
 	uint32		largest_df;
-	uint32		param;			/* hash of lexicon and arguments */
-	uint64		seeds[MAX_LEXICONS];	/* of the further lexicons */
-	uint64		keep;			/* a word is in one if its random number is
-								 * below */
-	Bag		   *bag;			/* of the document */
+	uint32		param;			/* parameter of the spec: hash of lexicon and
+								 * arguments */
+	uint64		seeds[MAX_LEXICONS];	/* seeds of the further lexicons */
+	uint64		keep;			/* a further lexicon has the words whose
+								 * random number is below */
+	Bag		   *bag;			/* words of the document */
 } IMatch;
 
+/* MethodInfo.check: one value for each lexicon, and the first not missing. */
 static const char *
 imatch_check(const Signature *sig)
 {
@@ -251,6 +254,7 @@ get_arguments(FunctionCallInfo fcinfo, int n)
 	return arguments;
 }
 
+/* Raise INVALID_PARAMETER_VALUE unless the arguments are in range. */
 static void
 check_arguments(const Arguments *arguments)
 {
@@ -262,8 +266,8 @@ check_arguments(const Arguments *arguments)
 }
 
 /*
- * Return the smallest df, of 1 .. N + 1, whose rarity is less than a bound, or
- * at most the bound.
+ * Return the smallest df, from 1 to N + 1, whose rarity is less than a bound,
+ * or at most the bound if or_equal.
  */
 static uint32
 df_below(const Lexicon *lexicon, double bound, bool or_equal)
@@ -311,6 +315,10 @@ prepare(IMatch *imatch, const LexiconView *view, const Arguments *arguments)
 	imatch->keep = (uint64) ((1 - arguments->removed) * 4294967296.0);
 }
 
+/*
+ * Return the state of a call site, prepared anew for another lexicon or other
+ * arguments.
+ */
 static IMatch *
 get_imatch(DocContext *doccxt, const LexiconView *view, Arguments arguments)
 {
@@ -355,6 +363,10 @@ add_word(const IMatch *imatch, uint64 hash, uint64 *sums, uint32 *counts)
 	}
 }
 
+/*
+ * Return the signature of a document; NULL in SQL if its first coordinate is
+ * missing.
+ */
 static Datum
 make_imatch(FunctionCallInfo fcinfo, DocContext *doccxt,
 			const LexiconView *view,

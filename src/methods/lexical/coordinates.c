@@ -151,6 +151,9 @@ coordinates_alloc(const DocContext *doccxt, Method method, uint32 param0,
 
 PG_FUNCTION_INFO_V1(descriptive_words);
 
+/*
+ * MethodInfo.check: one value or more, at most as many as the set has words.
+ */
 static const char *
 vector_check(const Signature *sig)
 {
@@ -163,6 +166,7 @@ vector_check(const Signature *sig)
 	return NULL;
 }
 
+/* Count the bits that are one in both. */
 static uint64
 common_words(const Signature *a, const Signature *b)
 {
@@ -170,7 +174,7 @@ common_words(const Signature *a, const Signature *b)
 					   SIGNATURE_NVALUES(b));
 }
 
-/* Return the share of common ones among the bits that are one in either. */
+/* Return the Jaccard coefficient of the bit sets. */
 static double
 vector_similarity(const Signature *a, const Signature *b)
 {
@@ -180,6 +184,7 @@ vector_similarity(const Signature *a, const Signature *b)
 		(SIGNATURE_NVALUES(a) + SIGNATURE_NVALUES(b) - common);
 }
 
+/* The rule: near-duplicates are equal, whatever the threshold is. */
 static bool
 vector_near(const Signature *a, const Signature *b, double threshold)
 {
@@ -202,6 +207,7 @@ vector_row_keys(const Signature *sig, double threshold, KeyList *keys)
 	keys_add(keys, hash_uint64s(sig->values, SIGNATURE_NVALUES(sig)));
 }
 
+/* Append the key of the whole vector, which equal vectors share. */
 static bool
 vector_query_keys(const Signature *sig, double built, double threshold,
 				  KeyList *keys, uint32 *need)
@@ -219,6 +225,7 @@ vector_value_keys(const Signature *sig, double built, double threshold,
 	return false;
 }
 
+/* Return the Jaccard coefficient for these sizes. */
 static double
 vector_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb,
 					uint64 common)
@@ -228,7 +235,7 @@ vector_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb,
 	return either == 0 ? 0 : (double) common / either;
 }
 
-/* Near-duplicates are equal. */
+/* Return the similarity of equal vectors, which all near-duplicates are. */
 static double
 vector_least_similarity(const Signature *sig)
 {
@@ -258,17 +265,19 @@ typedef struct WordThreshold
 
 typedef struct WordTable
 {
-	MemoryContext context;		/* owns all but this struct and the bag */
-	struct varlena *datum;		/* the argument that the table was made of */
+	MemoryContext context;		/* owns everything but this struct and the bag */
+	struct varlena *datum;		/* argument that the table was made from */
 	WordThreshold *words;		/* hash table, at most half full */
-	Probing		probing;		/* of its places */
+	Probing		probing;		/* probing of the places in `words` */
 	size_t		n;
-	text	   *analysis;		/* NULL if there is none */
-	uint32		param;			/* hash of words and thresholds */
-	Bag		   *bag;			/* of the document; in the memory context of
-								 * this struct */
+	text	   *analysis;		/* analysis of the set; NULL if it has none */
+	uint32		param;			/* parameter of the spec: hash of words and
+								 * thresholds */
+	Bag		   *bag;			/* words of the document; in the memory
+								 * context of this struct */
 } WordTable;
 
+/* Raise INVALID_PARAMETER_VALUE: the word set breaks a rule. */
 static void
 bad_word_set(const char *rule)
 {
@@ -295,6 +304,7 @@ get_array(HeapTupleHeader tuple, int attribute)
 	return array;
 }
 
+/* Return the place of a word, or the free one for it. */
 static WordThreshold *
 find_place(const WordTable *table, uint64 hash)
 {
@@ -346,7 +356,7 @@ fill_table(WordTable *table, HeapTupleHeader tuple)
 	table->param = (uint32) mix64(sum);
 }
 
-/* Return whether the table was made of the same value. */
+/* True if the table was made from the same value. */
 static bool
 is_made_of(const WordTable *table, const struct varlena *datum)
 {
@@ -437,6 +447,10 @@ choose_words(const WordTable *table, uint64 *hashes)
 	return n;
 }
 
+/*
+ * Return the signature of a document; NULL in SQL if it has no bit that is
+ * one.
+ */
 static Datum
 make_descriptive(FunctionCallInfo fcinfo, DocContext *doccxt, WordTable *table,
 				 const text *doc)
@@ -525,13 +539,14 @@ PG_FUNCTION_INFO_V1(fuzzy_fingerprint);
 #endif
 
 #define MAX_SCHEMES		8
-#define NUM_TERMS		3		/* r */
+#define NUM_TERMS		3		/* r in the source */
 
 /* The border between the terms in scheme s, in standard deviations */
 #define BORDER(s)		(FIRST_BORDER + (s) * BORDER_STEP)
 #define FIRST_BORDER	1.2
 #define BORDER_STEP		(-0.15)
 
+/* MethodInfo.check: one value, not missing, for each scheme. */
 static const char *
 fuzzy_check(const Signature *sig)
 {
@@ -607,6 +622,10 @@ fingerprint(const double *deviations, int scheme)
 	return number + 1;
 }
 
+/*
+ * Return the signature of a document; NULL in SQL if it or the collection has
+ * no words.
+ */
 static Datum
 make_fingerprint(FunctionCallInfo fcinfo, DocContext *doccxt,
 				 const Lexicon *lexicon,

@@ -15,7 +15,9 @@
 /* Return the number of equal coordinates. */
 extern uint64 coordinates_equal(const Signature *a, const Signature *b);
 
-/* Callbacks of MethodInfo: near-duplicates have an equal coordinate */
+/*
+ * Callbacks of MethodInfo for signatures that match if a coordinate is equal
+ */
 extern double coordinates_similarity(const Signature *a, const Signature *b);
 extern bool coordinates_near(const Signature *a, const Signature *b,
 							 double threshold);
@@ -30,7 +32,7 @@ extern double coordinates_most_similar(const SignatureSpec *spec, uint64 na,
 									   uint64 nb, uint64 common);
 extern double coordinates_least_similarity(const Signature *sig);
 
-/* All of them, for the initializer of a MethodInfo */
+/* All callbacks, for the initializer of a MethodInfo */
 #define COORDINATES_CALLBACKS \
 	.similarity = coordinates_similarity, .near = coordinates_near, \
 	.hamming = coordinates_hamming, \

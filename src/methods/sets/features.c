@@ -59,6 +59,7 @@ const MethodInfo shingles_method = {
 
 PG_FUNCTION_INFO_V1(shingles);
 
+/* Return the set of a document's shingles. */
 static Signature *
 make_signature(DocContext *doccxt, const text *doc)
 {
@@ -92,15 +93,17 @@ shingles(PG_FUNCTION_ARGS)
  * order nor, with a stemmer or a dictionary of base forms, their endings
  * matter.  A document of sentences A1 .. An is the multiset
  *
- *		A1 + A2, A2 + A3, ..., An-1 + An, An + 0
+ *	A1 + A2, A2 + A3, ..., An-1 + An, An + 0
  *
  * in which moving a passage of any length changes only what stands at its ends
  * (Veretennikov, "A flexible approach to the problem of finding similar
- * documents").  The signature is a set: the j-th occurrence of a value is
- * another element than the first.  The overlap of two such sets is the sum
- * over all values of the smaller number of occurrences, which is the source's
- * measure, and containment(a, b) the share of a that is found in b.  Indexes
- * and joins of sets serve it without loss.
+ * documents").
+ *
+ * The signature is a set: the j-th occurrence of a value is another element
+ * than the first.  The overlap of two such sets is the sum over all values of
+ * the smaller number of occurrences, which is the source's measure, and
+ * containment(a, b) is the share of a that is found in b.  Indexes and joins
+ * of sets serve it without loss.
  */
 
 PG_FUNCTION_INFO_V1(sentence_pairs);
@@ -110,7 +113,7 @@ const MethodInfo sentence_pairs_method = {
 	.analysed = ANALYSED_ALWAYS,.set = true,.exact = true,.hashed = true
 };
 
-/* Compute the sum of a sentence's words; return false if it has none. */
+/* Compute the sum of a sentence's words; false if it has none. */
 static bool
 sum_sentence(Reader *reader, uint64 *sum)
 {
@@ -149,6 +152,7 @@ sum_pairs(Reader *reader, KeyList *pairs)
 		keys_add(pairs, last);
 }
 
+/* Return the set of the sums of neighbouring sentences of a document. */
 static Signature *
 make_pairs(DocContext *doccxt, const text *doc)
 {

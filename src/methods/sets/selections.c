@@ -19,15 +19,18 @@
 #include "methods/method.h"
 #include "document/doc_context.h"
 
-/* Common fields of their MethodInfo */
+/* Fields that the MethodInfo of all selections have in common */
 #define SELECTION .width = 64, .set = true, .hashed = true
 
-/* Chooses some of n hashes, and returns their number */
+/*
+ * A function that chooses some of n hashes, and returns the number of chosen
+ * ones
+ */
 typedef size_t (*SelectFunction) (const uint64 *hashes, size_t n, size_t param,
 								  uint64 *chosen);
 
 /*
- * Check that there are not more selected features than features of the
+ * MethodInfo.check: there are not more selected features than features of the
  * document.
  */
 static const char *
@@ -39,7 +42,7 @@ selection_check(const Signature *sig)
 }
 
 /*
- * Check that the first parameter, a number, is not zero, and do
+ * MethodInfo.check: the first parameter, a number, is not zero; and
  * selection_check().
  */
 static const char *
@@ -108,7 +111,7 @@ select_by_position(FunctionCallInfo fcinfo, Method method, const char *what,
 /* The anchors of a call site, and their array */
 typedef struct AnchorSite
 {
-	MemoryContext context;		/* owns it and all it points at */
+	MemoryContext context;		/* owns this struct and all it points at */
 	ArrayType  *array;
 	Anchors    *anchors;
 	uint64		hash;
@@ -194,18 +197,18 @@ select_by_anchors(FunctionCallInfo fcinfo, DocContext *doccxt, Method method,
 }
 
 /*
- * Winnowing: of each window of shingles the least hash.
- *
- * Schleimer, Wilkerson & Aiken, "Winnowing: local algorithms for document
- * fingerprinting", SIGMOD 2003; see document/select.h.
+ * Winnowing: the least hash of each window of shingles.  Schleimer, Wilkerson
+ * & Aiken, "Winnowing: local algorithms for document fingerprinting", SIGMOD
+ * 2003; see document/select.h.
  */
 
-/* window */
+/* parameter: window */
 const MethodInfo winnow_method = {
 	.name = "winnow",.method = METHOD_WINNOW, SELECTION,
 	.analysed = ANALYSED_ALWAYS,.nparams = 1,.check = selection_counted_check
 };
 
+/* (doc text, window int, k int, analysis text) */
 PG_FUNCTION_INFO_V1(winnow_text);
 Datum
 winnow_text(PG_FUNCTION_ARGS)
@@ -236,12 +239,13 @@ winnow_array(PG_FUNCTION_ARGS)
 
 /* Every m-th shingle of a document */
 
-/* m */
+/* parameter: m */
 const MethodInfo every_nth_method = {
 	.name = "every_nth",.method = METHOD_EVERY_NTH, SELECTION,
 	.analysed = ANALYSED_ALWAYS,.nparams = 1,.check = selection_counted_check
 };
 
+/* (doc text, n int, k int, analysis text) */
 PG_FUNCTION_INFO_V1(every_nth_of_text);
 Datum
 every_nth_of_text(PG_FUNCTION_ARGS)
@@ -258,6 +262,7 @@ const MethodInfo anchored_method = {
 	.analysed = ANALYSED_ALWAYS,.nparams = 2,.check = selection_check
 };
 
+/* (doc text, anchors text[], k int, analysis text) */
 PG_FUNCTION_INFO_V1(anchored_of_text);
 Datum
 anchored_of_text(PG_FUNCTION_ARGS)
@@ -272,6 +277,7 @@ anchored_of_text(PG_FUNCTION_ARGS)
 
 /* Substrings that follow an anchor (Manber, "Finding similar files", 1994) */
 
+/* MethodInfo.check: the unit is the character; and selection_check(). */
 static const char *
 sif_check(const Signature *sig)
 {
@@ -285,6 +291,7 @@ const MethodInfo sif_method = {
 	.analysed = ANALYSED_ALWAYS,.nparams = 2,.check = sif_check
 };
 
+/* (doc text, anchors text[], length int, analysis text) */
 PG_FUNCTION_INFO_V1(sif_of_text);
 Datum
 sif_of_text(PG_FUNCTION_ARGS)
@@ -304,6 +311,10 @@ sif_of_text(PG_FUNCTION_ARGS)
 /* Letters at the beginning of a substring, whose rarity counts for koala() */
 #define KOALA_BEGIN		5
 
+/*
+ * MethodInfo.check: the unit is the character, and there are at most as many
+ * values as the parameter says.
+ */
 static const char *
 koala_check(const Signature *sig)
 {
@@ -354,6 +365,7 @@ select_by_rarity(DocContext *doccxt, uint32 count, size_t length)
 					 hashes, nsubstrings);
 }
 
+/* (doc text, count int, length int, analysis text) */
 PG_FUNCTION_INFO_V1(koala_of_text);
 Datum
 koala_of_text(PG_FUNCTION_ARGS)

@@ -17,11 +17,11 @@
  * feature, whatever the size of the sketch.  Slots that are empty after a few
  * rounds, since there are few features, are filled as in classic min-hash.
  * Further hashes of a feature are computed from its first one by cheaper
- * functions:  chances are equal as long as features are hashed independently
+ * functions: chances are equal as long as features are hashed independently
  * of each other.
  *
  * Accuracy.  As slots of one round have different winners, the estimate is
- * better than that of independent slots: with 128 slots and 10 to 300 features
+ * better than with independent slots: with 128 slots and 10 to 300 features
  * its standard error is 0.7 to 0.9 of sqrt(J (1 - J) / size), and it
  * approaches that value for large sets.  With one permutation and optimal
  * densification (Shrivastava 2017) it was 1.2 of that value for sets of 10.
@@ -44,11 +44,11 @@
 #include "methods/sketches/slots.h"
 #include "methods/sketches/sketch.h"
 
-#define DEFAULT_SIZE		128 /* of a sketch, as SQL has it */
+#define DEFAULT_SIZE		128 /* number of slots, the default in SQL */
 
 #define EMPTY_SLOT			PG_UINT64_MAX
 
-/* Features hashed between two checks for interrupts */
+/* Features hashed at a time, between two checks for interrupts */
 #define BLOCK				8192
 
 /* Slots filled at a time, whose hashes fit into vector registers */
@@ -108,7 +108,7 @@ throw_once(const uint64 *hashes, size_t n, uint32 size, uint64 *slots)
 }
 
 /*
- * Throw features in two rounds. 32 bits, including those for the slot,
+ * Throw features in two rounds.  32 bits, with the slot's bits among them,
  * suffice: for a slot that is empty after the first round at most about twenty
  * features compete.
  */
@@ -164,13 +164,14 @@ typedef struct Hashes
 {
 	const uint64 *features;
 	size_t		n;
-	size_t		at;				/* features hashed */
-	size_t		length;			/* of the block */
+	size_t		at;				/* number of features hashed so far */
+	size_t		length;			/* length of the block */
 	uint64		block[BLOCK];
 } Hashes;
 
 /*
- * Compute the next block, once if it is the only one; return false at the end.
+ * Compute the next block, but only once if there is one block; false at the
+ * end.
  */
 static bool
 next_block(Hashes *hashes)
@@ -190,6 +191,7 @@ next_block(Hashes *hashes)
 	return true;
 }
 
+/* True if a slot is empty. */
 static bool
 any_empty(const uint64 *slots, uint32 size)
 {
@@ -317,6 +319,7 @@ minhash_slots(const uint64 *features, size_t n, uint32 size, uint8 *slots)
 
 /* The method */
 
+/* MethodInfo.make: all slots, or no values for the empty set */
 static Signature *
 minhash_make(const SignatureSpec *spec, const uint64 *features, size_t n)
 {
@@ -399,8 +402,7 @@ lsh_choose(double threshold, double recall, uint32 size, Banding *banding)
 }
 
 /*
- * Find the sufficient banding with the fewest slots; return false if there is
- * none.
+ * Find the sufficient banding with the fewest slots; false if there is none.
  */
 static bool
 approx_banding(double threshold, double recall, Banding *banding)

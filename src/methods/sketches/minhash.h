@@ -39,7 +39,7 @@ extern double lsh_probability(double s, uint32 bands, uint32 rows);
 /*
  * Find the most selective banding of up to `size` slots, with the longest
  * bands, by which sets at the threshold agree in a band with at least the
- * probability `recall`, 0 < recall < 1.  Return false if there is none.
+ * probability `recall`, 0 < recall < 1.  False if there is none.
  */
 extern bool lsh_choose(double threshold, double recall, uint32 size,
 					   Banding *banding);
@@ -51,18 +51,18 @@ extern bool lsh_choose(double threshold, double recall, uint32 size,
  */
 extern Banding lsh_approx_banding(double threshold, double recall);
 
-/* Return whether lsh_approx_banding() would find a banding. */
+/* True if lsh_approx_banding() finds a banding. */
 extern bool lsh_approx_possible(double threshold, double recall);
 
 /*
  * Append the keys of an exact set, one for each band: near_duplicate_approx()
  * is true if two sets have a key in common and reach the threshold.  The empty
- * set has none.
+ * set has no keys.
  */
 extern void lsh_approx_keys(const Signature *set, const Banding *banding,
 							KeyList *keys);
 
-/* Return whether sets with these keys, of one banding, agree in a band. */
+/* True if sets with these keys, of one banding, agree in a band. */
 extern bool lsh_meet(const KeyList *a, const KeyList *b);
 
 /*

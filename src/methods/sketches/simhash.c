@@ -45,6 +45,7 @@
 /* Planes of a vertical counter; sets have fewer than 2^27 elements. */
 #define PLANES			28
 
+/* MethodInfo.check: one value, or none for the empty set. */
 static const char *
 simhash_check(const Signature *sig)
 {
@@ -123,7 +124,10 @@ greater_than(const uint64 *planes, uint64 limit)
 	return greater;
 }
 
-/* A bit is set if it is in more than half of the features. */
+/*
+ * MethodInfo.make: a bit is set if it is set in more than half of the
+ * features.
+ */
 static Signature *
 simhash_make(const SignatureSpec *spec, const uint64 *features, size_t n)
 {
@@ -148,7 +152,7 @@ simhash_hamming(const Signature *a, const Signature *b)
 	return pg_popcount64(a->values[0] ^ b->values[0]);
 }
 
-/* Return the similarity with h different bits. */
+/* Return the similarity of two simhashes that differ in h bits. */
 static double
 similarity(uint64 h)
 {
@@ -171,6 +175,7 @@ simhash_near(const Signature *a, const Signature *b, double threshold)
 
 /* Candidate keys */
 
+/* Return a block of bits of a simhash. */
 static inline uint32
 block_of(const Signature *sig, int block)
 {
@@ -230,12 +235,17 @@ count_neighbours(int radius)
 	return count;
 }
 
+/*
+ * Append the keys of all blocks, with up to the radius of their bits changed.
+ * False if they are too many.
+ */
 static bool
 simhash_query_keys(const Signature *sig, double built, double threshold,
 				   KeyList *keys, uint32 *need)
 {
 	int			h = BITS;
-	int			wide;			/* blocks looked up with the greater radius */
+	int			wide;			/* number of blocks looked up with the greater
+								 * radius */
 	int			radius;
 
 	while (h > 0 && similarity(h) < threshold)
@@ -266,6 +276,7 @@ simhash_place_keys(const Signature *sig, KeyList *keys)
 							  PLACES));
 }
 
+/* Return the similarity if each place that differs has one different bit. */
 static double
 simhash_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb,
 					 uint64 common)
@@ -293,6 +304,7 @@ const MethodInfo simhash_method = {
 
 /* SQL functions */
 
+/* simhash(signature) */
 PG_FUNCTION_INFO_V1(simhash_of_set);
 Datum
 simhash_of_set(PG_FUNCTION_ARGS)
@@ -301,6 +313,7 @@ simhash_of_set(PG_FUNCTION_ARGS)
 									  0, 0));
 }
 
+/* simhash(doc text, k int, analysis text) */
 PG_FUNCTION_INFO_V1(simhash_of_text);
 Datum
 simhash_of_text(PG_FUNCTION_ARGS)

@@ -95,11 +95,11 @@ sketch_of_text_arg(FunctionCallInfo fcinfo, Method method, const char *what,
 /*
  * MIN_s: the s smallest hashes of a document
  *
- * The s smallest hashes of the union of two sets are among those of both
+ * The s smallest hashes of the union of two sets are among the values of both
  * sketches, and they are a random sample of the union without repetition.  The
  * share of them that is in both sets,
  *
- *		|MIN_s(A u B) n A n B| / |MIN_s(A u B)|
+ *	|MIN_s(A u B) n A n B| / |MIN_s(A u B)|
  *
  * is an unbiased estimate of resemblance (Broder, "On the resemblance and
  * containment of documents", 1997), with a standard error a little below
@@ -107,6 +107,7 @@ sketch_of_text_arg(FunctionCallInfo fcinfo, Method method, const char *what,
  * elements.  It does not estimate containment.
  */
 
+/* MethodInfo.check: s values, or all features if there are fewer. */
 static const char *
 bottom_check(const Signature *sig)
 {
@@ -149,6 +150,7 @@ choose_smallest(const SignatureSpec *spec, const uint64 *features, size_t n,
 	sort_distinct_hashes(smallest, held);
 }
 
+/* MethodInfo.make: the s smallest hashes */
 static Signature *
 bottom_make(const SignatureSpec *spec, const uint64 *features, size_t n)
 {
@@ -198,6 +200,7 @@ bottom_similarity(const Signature *a, const Signature *b)
 	return (double) shared / (double) seen;
 }
 
+/* True if the estimate reaches the threshold. */
 static bool
 bottom_near(const Signature *a, const Signature *b, double threshold)
 {
@@ -205,8 +208,8 @@ bottom_near(const Signature *a, const Signature *b, double threshold)
 }
 
 /*
- * The estimate uses at least the elements in both sketches, up to s, of which
- * at most those in common are shared.
+ * The estimate uses at least the elements in both sketches, up to s; at most
+ * `common` of them are shared.
  */
 static double
 bottom_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb,
@@ -240,12 +243,12 @@ SKETCH_FUNCTIONS(bottom, METHOD_BOTTOM, "number of hashes to keep",
  * MOD_m: the hashes of a document that are divisible by m
  *
  * A feature is in the sample by its own hash, and so in all documents alike,
- * with probability 1 / m.  So the sample of a union or an intersection is that
- * of the samples, and all measures of sets can be estimated from samples
- * (Broder, "On the resemblance and containment of documents", 1997):
- * resemblance and containment directly, unbiased if the sample is not empty;
- * numbers of features times m.  Indexes serve samples as they serve exact
- * sets.
+ * with probability 1 / m.  So the union or the intersection of samples is the
+ * sample of the union or the intersection, and all measures of sets can be
+ * estimated from samples (Broder, "On the resemblance and containment of
+ * documents", 1997): resemblance and containment directly, unbiased if the
+ * sample is not empty; numbers of features times m.  Indexes serve samples as
+ * they serve exact sets.
  *
  * The sample grows with the document: good for documents of very different
  * sizes, and for containment; bad for short documents, whose sample may be
@@ -253,6 +256,7 @@ SKETCH_FUNCTIONS(bottom, METHOD_BOTTOM, "number of hashes to keep",
  * of a in b is sqrt(c (1 - c) m / |a|), about.
  */
 
+/* MethodInfo.check: all values are divisible by m. */
 static const char *
 sample_check(const Signature *sig)
 {
@@ -294,6 +298,7 @@ choose(const SignatureSpec *spec, const uint64 *features, size_t n,
 	return nchosen;
 }
 
+/* MethodInfo.make: the hashes divisible by m */
 static Signature *
 sample_make(const SignatureSpec *spec, const uint64 *features, size_t n)
 {

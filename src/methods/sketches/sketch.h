@@ -18,8 +18,8 @@ extern Signature *sketch_of_set(const Signature *set, Method method,
 
 /*
  * Return a sketch of the document that is the first argument of a function.
- * Argument karg is the shingle size, 0 for that of the analysis, and the next
- * one the analysis, as doc_context.h numbers arguments.
+ * Argument karg is the shingle size, 0 for the size in the analysis.  The next
+ * argument is the analysis, as doc_context.h numbers arguments.
  */
 extern Signature *sketch_of_text(FunctionCallInfo fcinfo, int karg,
 								 Method method, uint32 param0, uint32 param1);
@@ -52,7 +52,7 @@ extern Datum sketch_of_text_arg(FunctionCallInfo fcinfo, Method method,
 
 /*
  * Raise INVALID_PARAMETER_VALUE unless a sketch may have this number of
- * groups, at least `least`, of `size` slots each.
+ * groups, at least `least`, with `size` slots in each.
  */
 extern void supershingles_require_groups(int groups, int size, int least);
 

@@ -2,8 +2,9 @@
  * slots.c
  *		Sketches of slots: the estimate, bands and places.
  *
- * A sketch has spec.param[0] slots of one byte.  Documents of resemblance J agree in a slot with
- * probability J + (1 - J) / 256.  What a slot keeps is the method's own.
+ * A sketch has spec.param[0] slots of one byte.  Documents of resemblance J
+ * agree in a slot with probability J + (1 - J) / 256.  What a slot keeps is
+ * the method's own.
  */
 #include "postgres.h"
 
@@ -11,7 +12,7 @@
 
 #include "methods/sketches/slots.h"
 
-/* MethodInfo.check */
+/* MethodInfo.check: the size is in range, and each slot has a value. */
 const char *
 slots_check(const Signature *sig)
 {
@@ -86,7 +87,7 @@ slots_hamming(const Signature *a, const Signature *b)
 	return Max(SIGNATURE_NVALUES(a), SIGNATURE_NVALUES(b)) - slots_equal(a, b);
 }
 
-/* Return the greatest number of slots that differ in near-duplicates. */
+/* Return the greatest number of slots that may differ in near-duplicates. */
 static uint32
 allowed_differences(uint32 size, double threshold)
 {
@@ -103,9 +104,9 @@ allowed_differences(uint32 size, double threshold)
 }
 
 /*
- * Append keys of bands, one more than slots may differ: at least one band is
- * equal, and more if the query's threshold is above that of the index.  Bands
- * differ in length by one slot at most.
+ * Append the keys of bands, one band more than slots may differ: at least one
+ * band is equal, and more if the query's threshold is above the index's.
+ * Bands differ in length by one slot at most.
  */
 static void
 add_bands(const Signature *sig, uint32 nbands, KeyList *keys)

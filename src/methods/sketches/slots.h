@@ -19,16 +19,20 @@ extern uint32 slots_lossless_bands(uint32 size, double threshold);
 /* Callbacks of MethodInfo for sketches of spec.param[0] slots of one byte */
 extern const char *slots_check(const Signature *sig);
 extern double slots_similarity(const Signature *a, const Signature *b);
-extern bool slots_near(const Signature *a, const Signature *b, double threshold);
+extern bool slots_near(const Signature *a, const Signature *b,
+					   double threshold);
 extern uint64 slots_hamming(const Signature *a, const Signature *b);
-extern void slots_row_keys(const Signature *sig, double threshold, KeyList *keys);
-extern bool slots_query_keys(const Signature *sig, double built, double threshold,
+extern void slots_row_keys(const Signature *sig, double threshold,
+						   KeyList *keys);
+extern bool slots_query_keys(const Signature *sig, double built,
+							 double threshold,
 							 KeyList *keys, uint32 *need);
 extern void slots_place_keys(const Signature *sig, KeyList *keys);
-extern double slots_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb,
+extern double slots_most_similar(const SignatureSpec *spec, uint64 na,
+								 uint64 nb,
 								 uint64 common);
 
-/* All of them, for the initializer of a MethodInfo, which adds `make` */
+/* All callbacks, for the initializer of a MethodInfo, which adds `make` */
 #define SLOTS_CALLBACKS \
 	.width = 8, \
 	.check = slots_check, \

@@ -13,7 +13,7 @@
  * 1997; Fetterly, Manasse & Najork 2003).
  *
  * With 6 groups of 14, documents of J = 0.95 are found with a probability of
- * 0.88, those of J = 0.8 with 0.03: see supershingle_probability().
+ * 0.88, documents of J = 0.8 with 0.03: see supershingle_probability().
  *
  * If r of k supershingles agree, (r / k)^(1 / size) is a rough estimate of
  * resemblance.
@@ -43,6 +43,10 @@ count_values(const SignatureSpec *spec)
 	return OF_PAIRS(spec->method) ? groups * (groups - 1) / 2 : groups;
 }
 
+/*
+ * MethodInfo.check: number and size of groups are in range, and each group, or
+ * pair of groups, has a value.
+ */
 static const char *
 groups_check(const Signature *sig)
 {
@@ -62,6 +66,7 @@ groups_check(const Signature *sig)
 		"The number of its values is not that of its groups.";
 }
 
+/* Compute the hash of each pair of supershingles. */
 static void
 megashingles_of_supershingles(const uint64 *supershingles, uint32 groups,
 							  uint64 *values)
@@ -91,6 +96,7 @@ values_of_slots(const SignatureSpec *spec, const uint8 *slots, uint64 *values)
 		memcpy(values, supershingles, groups * sizeof(uint64));
 }
 
+/* MethodInfo.make: the hashes of groups of min-hash slots */
 static Signature *
 groups_make(const SignatureSpec *spec, const uint64 *features, size_t n)
 {
@@ -108,12 +114,11 @@ groups_make(const SignatureSpec *spec, const uint64 *features, size_t n)
 }
 
 /*
- * Estimate the resemblance s of documents with `equal` values in common.
- *
- * Of k supershingles each agrees if all of its `size` slots do, with
- * probability s^size, which r / k estimates if r agree.  Of r equal
- * supershingles there are p = r (r - 1) / 2 equal pairs, hence r = (1 + sqrt(1
- * + 8 p)) / 2.  No pair may be of one or of none.
+ * Estimate the resemblance s of documents with `equal` values in common.  Each
+ * of k supershingles agrees if all of its `size` slots do, with probability
+ * s^size, which r / k estimates if r agree.  With r equal supershingles there
+ * are p = r (r - 1) / 2 equal pairs, hence r = (1 + sqrt(1 + 8 p)) / 2.  If no
+ * pair is equal, one supershingle may be, or none.
  */
 static double
 estimate(const SignatureSpec *spec, uint64 equal)
@@ -125,6 +130,7 @@ estimate(const SignatureSpec *spec, uint64 equal)
 	return pow(Min(r / GROUPS(spec), 1.0), 1.0 / GROUP_SIZE(spec));
 }
 
+/* MethodInfo.similarity: an estimate from the number of equal values */
 static double
 groups_similarity(const Signature *a, const Signature *b)
 {
@@ -138,12 +144,17 @@ agreement(const SignatureSpec *spec)
 	return OF_PAIRS(spec->method) ? 1 : Min(GROUPS(spec), 2);
 }
 
+/*
+ * The rule: as many values agree as agreement() says, whatever the threshold
+ * is.
+ */
 static bool
 groups_near(const Signature *a, const Signature *b, double threshold)
 {
 	return coordinates_equal(a, b) >= agreement(&a->spec);
 }
 
+/* Append the keys of all values; near-duplicates share agreement() of them. */
 static bool
 groups_query_keys(const Signature *sig, double built, double threshold,
 				  KeyList *keys, uint32 *need)
@@ -154,7 +165,8 @@ groups_query_keys(const Signature *sig, double built, double threshold,
 }
 
 /*
- * *need is the number that must agree for the estimate to reach the threshold.
+ * Append the keys of all values; *need is the number of values that must agree
+ * for the estimate to reach the threshold.
  */
 static bool
 supershingles_value_keys(const Signature *sig, double built, double threshold,
@@ -168,6 +180,7 @@ supershingles_value_keys(const Signature *sig, double built, double threshold,
 	return true;
 }
 
+/* Return the estimate for this number of equal values. */
 static double
 groups_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb,
 					uint64 common)
@@ -175,6 +188,9 @@ groups_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb,
 	return estimate(spec, common);
 }
 
+/*
+ * Return the estimate for the least number of equal values in near-duplicates.
+ */
 static double
 groups_least_similarity(const Signature *sig)
 {
@@ -210,7 +226,7 @@ supershingles_require_groups(int groups, int size, int least)
 }
 
 /*
- * Return the super- or megashingles of a set, of a min-hash sketch, or
+ * Return supershingles or megashingles of a set or of a min-hash sketch, or
  * megashingles of supershingles.  Raises INVALID_PARAMETER_VALUE if the sketch
  * cannot be cut into these groups.
  */
@@ -245,6 +261,7 @@ groups_of_signature(const Signature *source, Method method, int groups,
 	return result;
 }
 
+/* supershingles(signature, groups int, size int) */
 PG_FUNCTION_INFO_V1(supershingles_of_signature);
 Datum
 supershingles_of_signature(PG_FUNCTION_ARGS)
@@ -255,6 +272,7 @@ supershingles_of_signature(PG_FUNCTION_ARGS)
 											PG_GETARG_INT32(2)));
 }
 
+/* megashingles(signature, groups int, size int) */
 PG_FUNCTION_INFO_V1(megashingles_of_signature);
 Datum
 megashingles_of_signature(PG_FUNCTION_ARGS)
@@ -265,6 +283,10 @@ megashingles_of_signature(PG_FUNCTION_ARGS)
 											PG_GETARG_INT32(2)));
 }
 
+/*
+ * Return the sketch of a document by a method, for the SQL functions of (doc
+ * text, groups int, size int, k int, analysis text).
+ */
 static Datum
 groups_of_text(FunctionCallInfo fcinfo, Method method)
 {

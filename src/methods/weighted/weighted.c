@@ -25,7 +25,8 @@
  * document
  *
  * Two vectors have a cosine and a resemblance, the sum of the smaller weights
- * divided by that of the greater ones.  Candidate keys serve both measures.
+ * divided by the sum of the greater weights.  Candidate keys serve both
+ * measures.
  *
  * A row is indexed by its heaviest features, so that the others have less than
  * the share t of the sum of its weights, t being the index's threshold.  A
@@ -57,6 +58,7 @@ typedef struct Component
 	double		weight;
 } Component;
 
+/* Return the vector in a signature, which keeps its memory. */
 static Vector
 vector_of(const Signature *sig)
 {
@@ -68,6 +70,7 @@ vector_of(const Signature *sig)
 	return vector;
 }
 
+/* MethodInfo.check: weights are positive and finite. */
 static const char *
 vector_check(const Signature *sig)
 {
@@ -123,6 +126,10 @@ vector_cosine(const Signature *a, const Signature *b)
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
+/*
+ * Append the heaviest features, as many as the others need to have less than
+ * the share `threshold` of the sum of weights.
+ */
 static void
 vector_row_keys(const Signature *sig, double threshold, KeyList *keys)
 {
@@ -206,7 +213,10 @@ const MethodInfo weighted_shingles_method = {
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-/* Check a weight that may be zero. */
+/*
+ * Return a weight, which may be zero; raise an error if it is negative or not
+ * finite.
+ */
 static double
 checked_weight(double weight)
 {
@@ -220,9 +230,9 @@ checked_weight(double weight)
 }
 
 /*
- * Return the pairs of an array of bigint features and one of weights, integer
- * or real, *n of them, by rising feature: weights of one feature added up,
- * features without weight left out.
+ * Return the pairs of an array of bigint features and an array of weights,
+ * integer or real, by rising feature; set *n to their number.  Weights of one
+ * feature are added up, features without weight left out.
  */
 static Component *
 read_components(ArrayType *features, ArrayType *weights, size_t *n)
@@ -303,8 +313,8 @@ signature_weighted(PG_FUNCTION_ARGS)
  * The copies of an element are numbered (Broder's labelled shingles): the
  * first is the element itself, so that a set whose weights are all 1 is the
  * plain one.  Two such sets share min(v, w) copies of an element of weights v
- * and w, and their union has max(v, w): all measures of sets become those of
- * weighted sets, and all sketches of sets those of weighted ones.
+ * and w, and their union has max(v, w).  So all measures and sketches of sets
+ * become measures and sketches of weighted sets.
  */
 PG_FUNCTION_INFO_V1(signature_from_weighted);
 Datum
@@ -351,7 +361,7 @@ signature_from_weighted(PG_FUNCTION_ARGS)
  */
 
 /*
- * Return the bag's words of positive weight, by rising hash; *n is their
+ * Return the bag's words of positive weight, by rising hash; set *n to their
  * number.
  */
 static Component *
@@ -379,9 +389,9 @@ weigh_words(const Weighed *weighed, LexiconView *view, size_t *n)
 }
 
 /*
- * Return the vector, by a method, of the words in the bag of `weighed`, of a
- * document with the analysis of source; in the current memory context. view is
- * NULL if no lexicon is needed.
+ * Return the vector, by a method, of the words in the bag of `weighed`, which
+ * came from a document with the analysis of source; in the current memory
+ * context.  view is NULL if no lexicon is needed.
  */
 static Signature *
 document_vector(const SignatureSpec *source, Method method,
@@ -433,7 +443,7 @@ weighted_words(PG_FUNCTION_ARGS)
 									 DOC_CONTEXT_GETARG_TEXT(doccxt, 2)));
 }
 
-/* (doc text, analysis text): by tf, without a lexicon */
+/* (doc text, analysis text): weighted by tf, without a lexicon */
 Datum
 weighted_words_by_tf(PG_FUNCTION_ARGS)
 {
