@@ -60,6 +60,7 @@ find_form(DocContext *doccxt, const Oid *types, int ntypes, int analysis)
 		doccxt->analysis_at = ntypes - 1;
 }
 
+/* Make a document context for a function, owned by a memory context. */
 static DocContext *
 create_doc_context(const FmgrInfo *flinfo, MemoryContext context, int analysis)
 {
@@ -108,8 +109,10 @@ find_doc_context(MemoryContext context, const void *call)
 }
 
 /*
- * PostgreSQL looks a function up once, in memory of the query.  Other engines
- * look it up for every row, in memory of the row.
+ * Return the document context of an aggregate's call.  PostgreSQL looks a
+ * function up once, in memory of the query.  Other engines look it up for
+ * every row, in memory of the row: then the context of the states owns the
+ * document context.
  */
 static DocContext *
 get_of_aggregate(FunctionCallInfo fcinfo)
@@ -206,7 +209,7 @@ refuse_swapped(Datum doc, const text *analysis)
 }
 
 /*
- * Set the shingle size, unless it is 0; an analysis with another one is an
+ * Set the shingle size, unless it is 0; an analysis with another size is an
  * error.
  */
 static void
@@ -223,7 +226,7 @@ apply_k(Analysis *analysis, int k)
 	analysis_set_k(analysis, k);
 }
 
-/* Change an analysis to one of words, alone or by sentences. */
+/* Change an analysis so that words are read, alone or by sentences. */
 static void
 use_words(DocContext *doccxt, Analysis *analysis, Reads reads)
 {
@@ -448,6 +451,7 @@ doc_context_begin(DocContext *doccxt, const text *doc)
 	reader_begin(doc_context_reader(doccxt), utf8, len);
 }
 
+/* Return the shingler, made at the first call. */
 static Shingler *
 get_shingler(DocContext *doccxt)
 {

@@ -44,49 +44,51 @@ typedef enum Reads
 typedef struct DocContext
 {
 	/* the function */
-	const void *call;			/* the aggregate's call, if its states'
-								 * context owns this one */
-	bool		configured;		/* called with a configuration */
-	int			first;			/* number of states before its other arguments */
-	int			analysis_at;	/* its analysis, or -1 */
+	const void *call;			/* the aggregate's call, if the context of its
+								 * states owns this struct; else NULL */
+	bool		configured;		/* the call has a text-search configuration */
+	int			first;			/* number of states before other arguments */
+	int			analysis_at;	/* number of the analysis in the call; -1 =
+								 * none */
 	bool		has_k;			/* this form has a shingle size */
 	int			analysis_arg;	/* number of the analysis in the first form */
 
 	/* how documents are read; NULL until doc_context_read() */
 	MemoryContext context;		/* owns reader and shingler */
 	Analysis   *analysis;
-	bool		of_shingles;	/* shingles are read, not words */
-	SignatureSpec spec;			/* of the set of shingles, if they are read */
-	SignatureSpec words;		/* of a lexicon's terms: the words alone, or
-								 * the shingles */
-	Reader	   *reader;			/* each NULL until it is needed */
+	bool		of_shingles;	/* true = shingles are read; false = words */
+	SignatureSpec spec;			/* spec of the set of shingles, if shingles
+								 * are read */
+	SignatureSpec words;		/* spec of a lexicon with these terms: the
+								 * words alone, or the shingles */
+	Reader	   *reader;			/* reader and shingler are NULL until needed */
 	Shingler   *shingler;
 
 	/*
-	 * the arguments that they depend on: a text, a configuration or a
-	 * lexicon's spec
+	 * the arguments that decide how documents are read: a text, a
+	 * configuration or a lexicon's spec
 	 */
-	char	   *said;			/* NULL if no text */
+	char	   *said;			/* text of the analysis; NULL = none */
 	size_t		said_len;
-	int			k;				/* 0 if it was not given */
-	Oid			config;			/* InvalidOid if no configuration */
-	uint8		reading;		/* of the lexicon */
+	int			k;				/* shingle size beside the analysis; 0 = none */
+	Oid			config;			/* text-search configuration, or InvalidOid */
+	uint8		reading;		/* READING_... of the lexicon */
 
-	LexiconView *view;			/* of the lexicon, or NULL */
-	bool		stored;			/* it was fetched by `pointer` */
+	LexiconView *view;			/* view of the lexicon, or NULL */
+	bool		stored;			/* the view was fetched by `pointer` */
 	struct varatt_external pointer;
 	MemoryContextCallback callback; /* releases the view */
 
-	void	   *extra;			/* the function's own, in the memory context
-								 * that owns this struct */
-	void	   *kept;			/* the function's own, in `context`: lost when
-								 * the arguments change */
+	void	   *extra;			/* state of the function itself, in the memory
+								 * context that owns this struct */
+	void	   *kept;			/* state of the function itself, in `context`;
+								 * lost when the arguments change */
 } DocContext;
 
 /*
  * Return the document context of a call site, made at its first call.  The
- * analysis is argument `analysis` of the first form, or beyond its arguments
- * if it has none.
+ * analysis is argument `analysis` of the first form, or any number beyond its
+ * arguments if the form has none.
  */
 extern DocContext *doc_context_get(FunctionCallInfo fcinfo, int analysis);
 
@@ -118,9 +120,9 @@ doc_context_argument(const DocContext *doccxt, int n)
 
 /*
  * Prepare the document context for the call's analysis or configuration, and
- * for shingles of size k, 0 for that of the analysis.  Raises the errors of
- * analysis_parse(), and INVALID_PARAMETER_VALUE for an analysis of characters
- * where words are read, or with another k.
+ * for shingles of size k; 0 stands for the size in the analysis.  Raises the
+ * errors of analysis_parse(), and INVALID_PARAMETER_VALUE for an analysis of
+ * characters where words are read, or with another k.
  */
 extern void doc_context_read(DocContext *doccxt, FunctionCallInfo fcinfo,
 							 Reads reads, int k);
@@ -171,16 +173,18 @@ text_as_utf8(const text *t, size_t *len)
 }
 
 /*
- * Return a word of UTF-8 as a text of the database.  A character that the
- * database's encoding does not have is written as its code point: U+03BC.
+ * Return a word of UTF-8 as a text in the database's encoding.  A character
+ * that this encoding does not have is written as its code point: U+03BC.
  */
 extern struct varlena *server_word(const char *word, size_t len);
 
 /*
- * Return the reader of words or sentences (of words if the document context
- * reads shingles); or begin a document with it.
+ * Return the reader: of words if the document context reads shingles, else of
+ * words or sentences.
  */
 extern Reader *doc_context_reader(DocContext *doccxt);
+
+/* Begin a document with the reader. */
 extern void doc_context_begin(DocContext *doccxt, const text *doc);
 
 /*

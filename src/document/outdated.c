@@ -2,9 +2,10 @@
  * outdated.c
  *		Rows of a table whose signature would now differ from the stored one.
  *
- * The expression that makes a signature may call functions of the table's owner, so all
- * of the query runs with the owner's rights, in a security-restricted operation, and
- * the caller must have these rights: see amcheck.
+ * The expression that makes a signature may call functions of the table's
+ * owner, so all of the query runs with the owner's rights, in a
+ * security-restricted operation, and the caller must have these rights, as in
+ * amcheck.
  */
 #include "postgres.h"
 
@@ -25,7 +26,10 @@
 
 PG_FUNCTION_INFO_V1(neardup_outdated);
 
-/* Raise INSUFFICIENT_PRIVILEGE unless the user has all rights of the table's owner. */
+/*
+ * Raise INSUFFICIENT_PRIVILEGE unless the user has all rights of the table's
+ * owner.
+ */
 static void
 require_owner(Relation rel)
 {
@@ -41,7 +45,10 @@ require_owner(Relation rel)
 			 errhint("Let this role count the rows by neardup_outdated().")));
 }
 
-/* Return the number of a table's column; raise UNDEFINED_COLUMN if there is none. */
+/*
+ * Return the number of a table's column; raise UNDEFINED_COLUMN if there is
+ * none.
+ */
 static AttrNumber
 column_number(Relation rel, const char *name)
 {
@@ -76,7 +83,10 @@ require_generated(Relation rel, AttrNumber attnum)
 					 quote_literal_cstr(table), quote_literal_cstr(column))));
 }
 
-/* Return a generated column's expression in SQL, with names for the search path. */
+/*
+ * Return a generated column's expression in SQL, with names for the search
+ * path.
+ */
 static char *
 generated_sql(Relation rel, AttrNumber attnum)
 {
@@ -88,9 +98,9 @@ generated_sql(Relation rel, AttrNumber attnum)
 }
 
 /*
- * Return the query that counts the rows, and those whose signature differs.  It compares
- * bytes: that needs no operator in the search path, and finds signatures that are equal
- * but for the order of their values.
+ * Return the query that counts the rows, and those whose signature differs.
+ * It compares bytes: that needs no operator in the search path, and finds
+ * signatures that are equal but for the order of their values.
  */
 static char *
 counting_query(Relation rel, const char *column, const char *expression,
@@ -110,7 +120,7 @@ counting_query(Relation rel, const char *column, const char *expression,
 	return query.data;
 }
 
-/* Run the query, and put its two numbers into values. */
+/* Run the query, and put its two numbers into values and nulls. */
 static void
 count_rows(const char *query, Datum *values, bool *nulls)
 {
@@ -125,7 +135,10 @@ count_rows(const char *query, Datum *values, bool *nulls)
 	SPI_finish();
 }
 
-/* Count as the table's owner, by the column's own expression or the user's. */
+/*
+ * Count as the table's owner, by the column's own expression or the user's
+ * expression.
+ */
 static void
 count_as_owner(Relation rel, const char *column, char *expression, double percent,
 			   Datum *values, bool *nulls)

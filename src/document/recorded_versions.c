@@ -51,6 +51,7 @@
 PG_FUNCTION_INFO_V1(neardup_components);
 PG_FUNCTION_INFO_V1(neardup_versions);
 
+/* Add a row, of a name and a version, to the result. */
 static void
 put_component(ReturnSetInfo *rsinfo, const char *name, const char *version)
 {
@@ -120,7 +121,10 @@ neardup_versions(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* Return whether the table has the columns of the extension's: two of text. */
+/*
+ * True if the table has the columns of the extension's table: two of type
+ * text.
+ */
 static bool
 is_record(Relation rel)
 {
@@ -156,7 +160,7 @@ recorded_versions(Relation rel, const char *component)
 	return versions;
 }
 
-/* Return whether every recorded version is the current one. */
+/* True if every recorded version is the current one. */
 static bool
 all_equal(List *versions, const char *now)
 {
@@ -170,7 +174,7 @@ all_equal(List *versions, const char *now)
 	return true;
 }
 
-/* Return whether a component's version differs from the recorded ones. */
+/* True if a component's version differs from the recorded ones. */
 static bool
 differs(Relation rel, int id)
 {

@@ -14,8 +14,8 @@
 extern void recorded_versions_check(void);
 
 /*
- * Compare the components that make signatures of a spec, where stored
- * signatures are compared.
+ * Compare the components that make signatures of a spec with the record.
+ * Called where stored signatures are compared, since that reads no text.
  */
 extern void recorded_versions_check_spec(const SignatureSpec *spec);
 

@@ -20,9 +20,9 @@
 #include "document/select.h"
 
 /*
- * The queue has positions whose hashes rise: each is the smallest hash,
- * rightmost among equals, after its predecessor.  The front is the smallest of
- * the window.
+ * The queue has positions whose hashes rise: each has the smallest hash,
+ * rightmost among equals, after its predecessor.  The front has the smallest
+ * hash of the window.
  */
 size_t
 select_winnow(const uint64 *hashes, size_t n, size_t window, uint64 *chosen)
@@ -77,18 +77,18 @@ select_every(const uint64 *hashes, size_t n, size_t m, uint64 *chosen)
 /* An anchor: units from `begin` on */
 typedef struct Anchor
 {
-	uint64		first;			/* its first unit */
+	uint64		first;			/* first unit of the anchor */
 	size_t		begin;
 	size_t		length;
 } Anchor;
 
 struct Anchors
 {
-	Anchor	   *anchors;		/* in the order of first, then of falling
-								 * length, once they are finished */
+	Anchor	   *anchors;		/* sorted by first unit, then by falling
+								 * length, after anchors_finish() */
 	size_t		n;
 	size_t		size;
-	uint64	   *units;			/* of all of them */
+	uint64	   *units;			/* units of all anchors */
 	size_t		nunits;
 	size_t		units_size;
 };
@@ -148,7 +148,7 @@ anchors_finish(Anchors *anchors)
 	return hash;
 }
 
-/* Return the first anchor whose first unit is not smaller. */
+/* Return the first anchor whose first unit is not smaller than `unit`. */
 static size_t
 find_anchor(const Anchors *anchors, uint64 unit)
 {
@@ -216,7 +216,8 @@ select_by_anchor(const Sequence *sequence, const Anchors *anchors,
 
 typedef struct Begun
 {
-	uint64		begin;			/* then its frequency */
+	uint64		begin;			/* begin of the shingle; later the frequency
+								 * of this begin */
 	uint64		hash;
 } Begun;
 
@@ -282,7 +283,7 @@ static const uint16 vowels[] = {
 	0x03b1, 0x03b5, 0x03b7, 0x03b9, 0x03bf, 0x03c5, 0x03c9, /* Greek */
 	0x0430, 0x0435, 0x0438, 0x043e, 0x0443, 0x044b, 0x044d, /* Cyrillic */
 	0x044e, 0x044f, 0x0454, 0x0456,
-	0x04af, 0x04b1, 0x04d9, 0x04e9	/* of Turkic languages */
+	0x04af, 0x04b1, 0x04d9, 0x04e9	/* Turkic languages */
 };
 
 /*
@@ -310,6 +311,7 @@ without_marks(UChar32 letter)
 	return base;
 }
 
+/* True if a letter is not a vowel of the Latin, Greek or Cyrillic script. */
 static bool
 is_consonant(UChar32 letter)
 {

@@ -12,8 +12,8 @@
 #include "document/shingler.h"
 
 /*
- * Winnowing (Schleimer, Wilkerson & Aiken, SIGMOD 2003): of every `window`
- * consecutive hashes, window >= 1, choose the smallest, the rightmost among
+ * Winnowing (Schleimer, Wilkerson & Aiken, SIGMOD 2003): choose the smallest
+ * of every `window` consecutive hashes, window >= 1, and the rightmost among
  * equals; a hash that is chosen in several windows is written once.  Fewer
  * hashes than a window are one window.
  */
@@ -36,8 +36,8 @@ extern void anchors_add(Anchors *anchors, const uint64 *units, size_t n);
 extern uint64 anchors_finish(Anchors *anchors);
 
 /*
- * Choose the shingles that begin with an anchor, or that follow one: of
- * anchors that begin at the same place the longest counts.
+ * Choose the shingles that begin with an anchor or, with `following`, follow
+ * one.  If several anchors begin at the same place, the longest counts.
  */
 extern size_t select_by_anchor(const Sequence *sequence,
 							   const Anchors *anchors, bool following,
@@ -45,8 +45,8 @@ extern size_t select_by_anchor(const Sequence *sequence,
 
 /*
  * Choose the `count` hashes, of n, whose begins (hashes, too) are the rarest
- * among the n begins; among equally rare ones those of the smallest hashes.
- * Chosen hashes are in no order of the document.
+ * among the n begins; if begins are equally rare, the smallest hashes come
+ * first.  Chosen hashes are in no order of the document.
  */
 extern size_t select_rarest(const uint64 *hashes, const uint64 *begins,
 							size_t n, size_t count, uint64 *chosen);

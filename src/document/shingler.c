@@ -5,8 +5,8 @@
  * Units are read in blocks; the last k - 1 units of a block are kept before
  * the next one, so that no shingle is missed.  Shingles gather in a buffer.
  * When it is full, it is sorted and repetitions are dropped, and it grows only
- * if more than half of it is still filled.  So its size stays within twice
- * that of the set.
+ * if more than half of it is still filled.  So it has at most twice the size
+ * of the set.
  *
  * With repeats=number the shingles are a multiset (see number_repeats()), and
  * no repetitions are dropped.
@@ -30,8 +30,8 @@
  *
  * The units of a shingle are kept sorted from one shingle to the next: one
  * unit is removed and another inserted.  Neither needs a search or a branch,
- * which random hashes would make unpredictable.  With s the sorted units, t
- * those without the removed unit, and u those with the inserted one,
+ * which random hashes would make unpredictable.  Let s be the sorted units, t
+ * the units without the removed one, and u the units with the inserted one:
  *
  * t[j] = s[j] < out ? s[j] : s[j + 1]
  * u[j] = max(t[j - 1], min(t[j], in))
@@ -39,7 +39,10 @@
  * where t[-1] is the least number there is.
  */
 
-/* Three, the default k, are sorted again faster than they are kept sorted. */
+/*
+ * Hash shingles of three sorted units, the default k: they are sorted again
+ * faster than they are kept sorted.
+ */
 static inline void
 shingles_of_3(const uint64 *units, size_t n, uint64 *shingles)
 {
@@ -88,6 +91,7 @@ replace(uint64 *sorted, size_t k, uint64 out, uint64 in)
 	sorted[k - 1] = in;
 }
 
+/* Hash shingles of k sorted units, which are kept sorted. */
 static pg_attribute_always_inline void
 window_shingles(const uint64 *units, size_t n, size_t k, uint64 *sorted,
 				uint64 *shingles)
@@ -103,7 +107,8 @@ window_shingles(const uint64 *units, size_t n, size_t k, uint64 *sorted,
 }
 
 /*
- * Compile a function for each usual k, with unrolled loops and a known length.
+ * Hash shingles of k sorted units.  A function is compiled for each usual k,
+ * with unrolled loops and a known length.
  */
 static pg_attribute_always_inline void
 for_known_k(const uint64 *units, size_t n, size_t k, uint64 *room,
@@ -129,6 +134,7 @@ for_known_k(const uint64 *units, size_t n, size_t k, uint64 *room,
 #undef KNOWN_K
 }
 
+/* Hash the sorted units of each shingle. */
 HASHES_INLINE
 static void
 sorted_shingles(const uint64 *units, size_t n, size_t k, uint64 *room,
@@ -148,7 +154,10 @@ sorted_shingles(const uint64 *units, size_t n, size_t k, uint64 *room,
  * all pairs of equal words are one shingle.
  */
 
-/* Inlined for the usual k, so that the compiler knows the length. */
+/*
+ * Hash the units of each shingle in sequence.  Inlined for the usual k, so
+ * that the compiler knows the length.
+ */
 static inline void
 shingles_kept(const uint64 *units, size_t n, size_t k, uint64 *shingles)
 {
@@ -156,6 +165,7 @@ shingles_kept(const uint64 *units, size_t n, size_t k, uint64 *shingles)
 		shingles[i] = hash_uint64s(units + i, k);
 }
 
+/* Hash the xor of the units of each shingle. */
 static void
 shingles_xor(const uint64 *units, size_t n, size_t k, uint64 *shingles)
 {
@@ -171,6 +181,7 @@ shingles_xor(const uint64 *units, size_t n, size_t k, uint64 *shingles)
 	}
 }
 
+/* Hash the sum of the units of each shingle. */
 static void
 shingles_sum(const uint64 *units, size_t n, size_t k, uint64 *shingles)
 {
@@ -186,6 +197,7 @@ shingles_sum(const uint64 *units, size_t n, size_t k, uint64 *shingles)
 	}
 }
 
+/* Hash the units of each shingle in sequence, for any k. */
 HASHES_INLINE
 static void
 shingles_keep(const uint64 *units, size_t n, size_t k, uint64 *shingles)
@@ -247,7 +259,8 @@ number_repeats(uint64 *elements, size_t n)
 /* Shinglers */
 
 #define SET_SIZE		4096	/* shingles that there is room for at first */
-#define BUFFER_KEPT		131072	/* a larger buffer is freed */
+#define BUFFER_KEPT		131072	/* elements; a larger buffer is freed before
+								 * the next document */
 
 struct Shingler
 {
@@ -256,13 +269,15 @@ struct Shingler
 	Order		order;
 	bool		numbered;		/* repeated shingles are numbered */
 	MemoryContext context;		/* owns the buffers */
-	uint64	   *shingles;		/* of a set: the first ones are sorted */
+	uint64	   *shingles;		/* shingles read so far; in a set the first
+								 * ones are sorted */
 	size_t		n;
-	size_t		size;			/* allocated */
-	uint64	   *units;			/* of a set k - 1 earlier ones and
-								 * READ_AT_ONCE new ones */
+	size_t		size;			/* room for shingles */
+	uint64	   *units;			/* for a set the last k - 1 units and
+								 * READ_AT_ONCE new ones; for a sequence all
+								 * units */
 	size_t		units_size;
-	uint64	   *room;			/* to sort a shingle in */
+	uint64	   *room;			/* k numbers, to sort a shingle in */
 };
 
 Shingler *
@@ -280,6 +295,7 @@ shingler_create(const Analysis *analysis)
 	return shingler;
 }
 
+/* Give a buffer room for `wanted` numbers. */
 static void
 reserve(Shingler *shingler, uint64 **buffer, size_t *size, size_t wanted)
 {
@@ -289,6 +305,7 @@ reserve(Shingler *shingler, uint64 **buffer, size_t *size, size_t wanted)
 	MemoryContextSwitchTo(old);
 }
 
+/* Free a buffer that a large document has left. */
 static void
 free_large(uint64 **buffer, size_t *size)
 {
@@ -299,6 +316,7 @@ free_large(uint64 **buffer, size_t *size)
 	*size = 0;
 }
 
+/* Begin a document. */
 static void
 begin(Shingler *shingler, const char *doc, size_t len)
 {
@@ -310,6 +328,7 @@ begin(Shingler *shingler, const char *doc, size_t len)
 
 /* Sets */
 
+/* Raise PROGRAM_LIMIT_EXCEEDED if the set does not fit into a signature. */
 static void
 require_fit(const Shingler *shingler)
 {
@@ -352,7 +371,7 @@ gather(Shingler *shingler, const char *doc, size_t len)
 {
 	size_t		k = shingler->k;
 	size_t		have = 0;		/* units in the block */
-	bool		any = false;	/* there was a shingle */
+	bool		any = false;	/* at least one shingle was made */
 	size_t		got;
 
 	begin(shingler, doc, len);

@@ -9,8 +9,8 @@
 #include "text/reader.h"
 
 /*
- * Compute the hashes of the n - k + 1 shingles of k of n units, 1 <= k <= n.
- * room has room for k numbers.
+ * Compute the hashes of all n - k + 1 shingles, each of k units, in a sequence
+ * of n units; 1 <= k <= n.  `room` has room for k numbers.
  */
 extern void order_shingles(Order order, const uint64 *units, size_t n,
 						   size_t k, uint64 *room, uint64 *shingles);
@@ -33,8 +33,8 @@ repeated_element(uint64 element, uint64 i)
 }
 
 /*
- * Replace repeated elements of n by their occurrences, in place.  The result
- * has no order, and is distinct but for collisions of hashes.
+ * Replace repeated elements among n by their occurrences, in place.  The
+ * result has no order, and is distinct but for collisions of hashes.
  */
 extern void number_repeats(uint64 *elements, size_t n);
 

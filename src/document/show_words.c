@@ -56,7 +56,7 @@ neardup_words(PG_FUNCTION_ARGS)
 /* Functions for tests, in a module built for them; the tests declare them. */
 #ifdef NEARDUP_TESTING
 
-/* neardup_words() without tables and short cuts */
+/* Return the same as neardup_words(), without tables and short cuts. */
 PG_FUNCTION_INFO_V1(neardup_words_by_icu);
 Datum
 neardup_words_by_icu(PG_FUNCTION_ARGS)
@@ -66,8 +66,8 @@ neardup_words_by_icu(PG_FUNCTION_ARGS)
 }
 
 /*
- * The places of the words of a document: the first byte in UTF-8, from 0, and
- * the number of bytes
+ * Return the places of the words of a document: for each the first byte in
+ * UTF-8, from 0, and the number of bytes.
  */
 PG_FUNCTION_INFO_V1(neardup_word_places);
 Datum

@@ -11,11 +11,10 @@
 /* The weighting of a call site */
 typedef struct Weighed
 {
-	char	   *name;			/* the argument that the weighting is parsed
-								 * from */
+	char	   *name;			/* text from which the weighting was parsed */
 	size_t		name_len;
 	Weighting	weighting;
-	Bag		   *bag;			/* of the document */
+	Bag		   *bag;			/* words of the document with their counts */
 } Weighed;
 
 /*
