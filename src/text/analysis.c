@@ -72,11 +72,11 @@ static const char *const hyphens[] = {"join"};
 /* A word, of the form name=value unless n is 0. */
 typedef struct Setting
 {
-	const char *name;			/* NULL: the name of a language */
+	const char *name;			/* NULL = the word is the name of a language */
 	const char *const *values;	/* NULL = a number */
-	int			n;				/* of values; or the greatest number */
-	uint32		filter;			/* FILTER_... that it sets */
-	uint8		reading;		/* READING_... */
+	int			n;				/* number of values; or the greatest number */
+	uint32		filter;			/* FILTER_... bits that the word sets */
+	uint8		reading;		/* READING_... bits that the word sets */
 } Setting;
 
 #define CHOICE(name, values) (name), (values), lengthof(values)
@@ -104,7 +104,8 @@ typedef struct Parser
 	const char *said[NUM_SLOTS];	/* the word that filled a slot, or NULL */
 	uint32		minlen;			/* 0 = not given */
 	uint32		maxlen;
-	Node	   *escontext;		/* for soft errors, or NULL */
+	Node	   *escontext;		/* receives soft errors; NULL = they are
+								 * raised */
 } Parser;
 
 /* Return a word as messages show it, not longer than a line. */
@@ -185,7 +186,10 @@ parse_number(Parser *parser, const Setting *setting, const char *value)
 					   setting->n)));
 }
 
-/* Apply a word and its value, or NULL. */
+/*
+ * Apply a word with its value, NULL if it has none; return false after a soft
+ * error.
+ */
 static bool
 parse_setting(Parser *parser, const char *value, Slot slot)
 {
@@ -337,8 +341,8 @@ meant(const char *word)
 }
 
 /*
- * Return whether a word, up to its equals sign, is in a list with a space
- * around each word.
+ * True if a word, up to its equals sign, is in a list with a space around each
+ * word.
  */
 static bool
 is_listed(const char *word, const char *list)
@@ -385,6 +389,7 @@ way_out(const char *word)
 				 language_list(false));
 }
 
+/* Report an unknown word with a hint; return false (a soft error). */
 static bool
 unrecognized(Parser *parser, const char *word)
 {
@@ -395,7 +400,7 @@ unrecognized(Parser *parser, const char *word)
 			 errhint("%s", way_out(word))));
 }
 
-/* Parse one word, in lower case. */
+/* Parse one word, in lower case; return false after a soft error. */
 static bool
 parse_word(Parser *parser, const char *word)
 {
@@ -412,7 +417,7 @@ parse_word(Parser *parser, const char *word)
 	return fill_slot(parser, SLOT_LANGUAGE, word);
 }
 
-/* Check rules about several words. */
+/* Check rules about several words; return false after a soft error. */
 static bool
 check_together(Parser *parser)
 {
@@ -490,6 +495,7 @@ config_hash(Oid config, int k)
 	return (uint32) XXH3_64bits(utf8, strlen(utf8));
 }
 
+/* Compute the analysis hash again. */
 static void
 rehash(Analysis *analysis)
 {

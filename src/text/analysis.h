@@ -40,8 +40,8 @@ typedef struct Analysis
 extern Analysis *analysis_parse(const char *text, size_t len, Node *escontext);
 
 /*
- * Return whether a word is known; of a word with a value, such as "k=5",
- * whether its name is known.
+ * True if a word is known; for a word with a value, such as "k=5", true if its
+ * name is known.
  */
 extern bool analysis_knows_word(const char *word, size_t len);
 
@@ -59,21 +59,21 @@ extern Analysis *analysis_of_config(Oid config);
 
 /*
  * Append the canonical text of a spec: "k=3", "english stop k=3",
- * "config=1a2b3c4d k=3" (of a configuration only the hash is stored).  Empty
- * for METHOD_FEATURES.
+ * "config=1a2b3c4d k=3" (only the hash of a configuration is stored).  Appends
+ * nothing for METHOD_FEATURES.
  */
 extern void analysis_canonical(const SignatureSpec *spec, StringInfo out);
 
 /*
  * Compute the hash that SignatureSpec.analysis must hold from the other
- * fields; return false if these contradict each other.  Not for FILTER_CONFIG,
- * whose hash is of a name that the header does not hold.
+ * fields; return false if these contradict each other.  It is also false with
+ * FILTER_CONFIG, since the header does not hold the name that is hashed.
  */
 extern bool analysis_hash(const SignatureSpec *spec, uint32 *hash);
 
 /*
- * Recompute the hash of a spec whose unit, order or k has changed; that of a
- * configuration stays.
+ * Recompute the hash of a spec whose unit, order or k has changed; the hash of
+ * a configuration stays.
  */
 extern void analysis_rehash(SignatureSpec *spec);
 

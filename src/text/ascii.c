@@ -17,14 +17,13 @@
 
 #include "text/ascii.h"
 
-/*
- * Bit maps of 64 bytes of text.  map_bytes() writes their lower case to
- * folded, and maps bytes of words and bytes that are not ASCII; map_byte()
- * maps the bytes that are c.
- */
+/* Bit maps of 64 bytes of text, with SSE2 and without. */
 #ifdef __SSE2__
 
-/* 255 for the bytes that are at least from and less than from + count. */
+/*
+ * Return 255 for each byte of at least `from` and less than from + count, and
+ * 0 for the others.
+ */
 static inline __m128i
 in_range(__m128i bytes, char from, char count)
 {
@@ -34,12 +33,14 @@ in_range(__m128i bytes, char from, char count)
 											  _mm_set1_epi8(count - 1)));
 }
 
+/* Return the highest bit of each byte. */
 static inline uint64
 bits_of(__m128i bytes)
 {
 	return (uint16) _mm_movemask_epi8(bytes);
 }
 
+/* Return a map of the bytes that are c. */
 static inline uint64
 map_byte(const unsigned char *str, char c)
 {
@@ -54,6 +55,10 @@ map_byte(const unsigned char *str, char c)
 	return map;
 }
 
+/*
+ * Write 64 bytes in lower case to folded, and map the bytes that belong to words
+ * and the bytes that are not ASCII.
+ */
 static inline void
 map_bytes(const unsigned char *str, char *folded, uint64 *word,
 		  uint64 *other)
@@ -78,6 +83,7 @@ map_bytes(const unsigned char *str, char *folded, uint64 *word,
 
 #else
 
+/* Return a map of the bytes that are c. */
 static inline uint64
 map_byte(const unsigned char *text, char c)
 {
@@ -88,6 +94,10 @@ map_byte(const unsigned char *text, char c)
 	return map;
 }
 
+/*
+ * Write 64 bytes in lower case to folded, and map the bytes that belong to words
+ * and the bytes that are not ASCII.
+ */
 static inline void
 map_bytes(const unsigned char *text, char *folded, uint64 *word,
 		  uint64 *other)
@@ -110,9 +120,9 @@ map_bytes(const unsigned char *text, char *folded, uint64 *word,
 
 /*
  * Mark the letter before each hyphen that is followed by white space or the
- * end of the chunk as not ASCII. `hyphens` has those after a word, of the 64
- * bytes at `at`. A hyphen that begins the chunk needs no mark: the run before
- * it ends with its chunk, so the scanner reads it.
+ * end of the chunk as not ASCII.  `hyphens` has a bit for each hyphen after a
+ * word among the 64 bytes at `at`.  A hyphen that begins the chunk needs no
+ * mark: the run before it ends with its chunk, so the scanner reads it.
  */
 static void
 mark_divided(AsciiIndex *index, const unsigned char *str, int at,

@@ -15,7 +15,8 @@ typedef struct AsciiIndex
 	bool		any_other;		/* there are bytes that are not ASCII */
 	uint16		bounds[ASCII_CHUNK + 1];	/* run i is from byte bounds[2i]
 											 * up to bounds[2i + 1] */
-	uint64		other[ASCII_CHUNK / 64];	/* a bit per byte: not ASCII */
+	uint64		other[ASCII_CHUNK / 64];	/* a bit per byte, 1 if it is not
+											 * ASCII */
 	char		folded[ASCII_CHUNK];	/* the chunk in lower case */
 } AsciiIndex;
 
@@ -26,9 +27,7 @@ typedef struct AsciiIndex
 extern void ascii_index(AsciiIndex *index, const unsigned char *text,
 						size_t len, bool dotless, bool divided);
 
-/*
- * Return whether the bytes from start up to stop (start < stop) are all ASCII.
- */
+/* True if the bytes from start up to stop (start < stop) are all ASCII. */
 static inline bool
 ascii_only(const AsciiIndex *index, int start, int stop)
 {

@@ -2,8 +2,9 @@
  * component_use.h
  *		Which parts of ICU and libstemmer a session has used.
  *
- * Who cuts or stems words notes it here; components.h has the behaviour of each
- * component, and document/recorded_versions.c compares it with the record.
+ * Code that cuts or stems words records it here; components.h has the
+ * behaviour of each component, and document/recorded_versions.c compares it
+ * with the record.
  */
 #ifndef NEARDUP_COMPONENT_USE_H
 #define NEARDUP_COMPONENT_USE_H
@@ -11,7 +12,7 @@
 #include "text/languages.h"
 
 /*
- * A component: one of these, or COMPONENT_STEMMER and the number of a
+ * A component: one of these, or COMPONENT_STEMMER plus the number of a
  * language.
  */
 typedef enum ComponentId
@@ -31,9 +32,10 @@ typedef enum ComponentId
 /* Callback, or NULL, for the first use of each component in a session */
 extern void (*component_first_used) (int id);
 
+/* True for each component that this session has used */
 extern bool component_used[NUM_COMPONENTS];
 
-/* Note that a component is about to be used. */
+/* Record that a component is about to be used. */
 static inline void
 component_use(int id)
 {

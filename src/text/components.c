@@ -39,7 +39,10 @@ static const char *const samples[COMPONENT_STEMMER] = {
 #include "text/data/samples.inc"
 };
 
-/* Separated by spaces (see test/data/stemmer_endings) */
+/*
+ * Endings in the stemmers' tables, separated by spaces (see
+ * test/data/stemmer_endings)
+ */
 static const char *const stemmer_endings[NUM_LANGUAGES] = {
 #include "text/data/stemmer_endings.inc"
 };
@@ -67,6 +70,7 @@ icu_version(void)
 	return pstrdup(text);
 }
 
+/* Add bytes to a running hash. */
 static inline void
 add_hash(uint64 *hash, const void *bytes, size_t len)
 {
@@ -99,6 +103,7 @@ hash_letters(void)
 	return hash;
 }
 
+/* Hash the sentences into which ICU cuts a sample. */
 static uint64
 hash_sentences(void)
 {
@@ -138,13 +143,15 @@ hash_words(const char *sample)
 /* The endings of a language, and the letters in them. */
 typedef struct Endings
 {
-	const char **ending;		/* each up to a space or the end */
+	const char **ending;		/* each ends at a space or at the end of the
+								 * text */
 	int			nendings;
 	const char *letters[512];
 	int			nletters;
 	uint64		random;			/* state of the generator */
 } Endings;
 
+/* Return a pseudorandom number from 0 to n - 1. */
 static int
 pick(Endings *endings, int n)
 {
@@ -166,6 +173,10 @@ add_letter(Endings *endings, const char *letter)
 		endings->letters[endings->nletters++] = letter;
 }
 
+/*
+ * Split a text into endings, separated by spaces, and gather their letters.
+ * If the first letter is ASCII, add the other letters from a to z.
+ */
 static Endings *
 read_endings(const char *str)
 {
@@ -187,12 +198,14 @@ read_endings(const char *str)
 	return endings;
 }
 
+/* Append an ending to a word. */
 static void
 put_ending(StringInfo word, const char *ending)
 {
 	appendBinaryStringInfo(word, ending, strcspn(ending, " "));
 }
 
+/* Append n pseudorandom letters to a word. */
 static void
 put_letters(StringInfo word, Endings *endings, int n)
 {
@@ -206,7 +219,7 @@ put_letters(StringInfo word, Endings *endings, int n)
 	}
 }
 
-#define SAMPLE_WORDS	2000	/* about, of a language */
+#define SAMPLE_WORDS	2000	/* approximate, in a stemmer's sample */
 
 /*
  * Form word `number` of an ending: alone, after another ending, or after
@@ -227,6 +240,7 @@ form_word(StringInfo word, Endings *endings, const char *ending, int number)
 		put_ending(word, other);
 }
 
+/* Hash the stems of words formed of a language's endings. */
 static uint64
 hash_stems(Language language)
 {

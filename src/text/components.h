@@ -21,7 +21,7 @@ extern const char *component_name(int id);
  */
 extern char *component_version(int id);
 
-/* Whether a component is a part of ICU */
+/* True if a component is a part of ICU */
 #define COMPONENT_IS_ICU(id)	((id) < COMPONENT_STEMMER)
 
 /* Return the version of ICU, palloc'd. */

@@ -2,7 +2,7 @@
  * languages.c
  *		The table of languages, with their stop words.
  *
- * The list of languages is not that of libstemmer, because numbers of
+ * The list of languages is not the list of libstemmer, because numbers of
  * languages are stored.  A signature made where libstemmer has Estonian can be
  * restored and compared where it does not; only making new ones there is an
  * error.  Stop words are part of the module, not read from the server's files,
@@ -88,7 +88,7 @@ language_list(bool with_stop_words)
 	return list.data;
 }
 
-/* Not folded (see test/data/text_tables) */
+/* Lists of stop words, not folded (see test/data/text_tables) */
 static const char *const stop_words[NUM_LANGUAGES] = {
 #include "text/data/stop_words.inc"
 };

@@ -7,8 +7,8 @@
 
 /*
  * Stored in headers: a number belongs to its language for ever.  Ukrainian and
- * Persian have no stemmer, only letter rules and stop words; those from
- * Estonian on are in versions of libstemmer older or newer than 2.2.
+ * Persian have no stemmer, only letter rules and stop words; languages from
+ * Estonian on are only in versions of libstemmer older or newer than 2.2.
  */
 #define LANGUAGE_LIST(X) \
 	X(SIMPLE, 0, "simple") X(ARABIC, 1, "arabic") X(ARMENIAN, 2, "armenian") \
@@ -42,8 +42,8 @@ extern bool language_by_name(const char *name, Language *language);
 extern const char *language_name(uint8 language);
 
 /*
- * Return the names, separated by commas, of the languages that this server's
- * libstemmer can stem, or of those among them that have stop words.
+ * Return the names, separated by commas, of the languages that are available
+ * on this server; on request, only of languages with a list of stop words.
  */
 extern char *language_list(bool with_stop_words);
 
@@ -53,10 +53,10 @@ extern char *language_list(bool with_stop_words);
  */
 extern const char *language_nearest(const char *name);
 
-/* Return whether words of the language are stemmed. */
+/* True if words of the language are stemmed. */
 extern bool language_has_stemmer(Language language);
 
-/* Return whether this server can stem the language, or need not. */
+/* True if this server can stem the language, or need not. */
 extern bool language_is_available(Language language);
 
 /*

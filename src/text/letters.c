@@ -3,9 +3,9 @@
  *		Classes of code points, case folding, and scripts of words.
  *
  * Words are runs of letters, marks and numbers of the text (general categories
- * L, M and N: those of Python's str.isalnum(), and marks), folded by ICU's
- * NFKC case folding and then by the letter rules below.  Each code point is
- * classified by ICU once and kept in a table.
+ * L, M and N: the characters of Python's str.isalnum(), and marks), folded by
+ * ICU's NFKC case folding and then by the letter rules below.  Each code point
+ * is classified by ICU once and kept in a table.
  *
  * Most code points fold to one code point, whatever precedes them.  A
  * combining mark after them can still change the result.  So a code point
@@ -70,11 +70,11 @@ letter_is_word(UChar32 c)
 }
 
 /*
- * Return whether a code point is removed before folding: the default
- * ignorables, and the commonest Arabic marks.  These marks never prevent a
- * composition: their combining classes (27 to 35) are lower than those of
- * marks that compose with Arabic letters (220, 230).  A zero-width space is
- * not removed: Khmer and Thai writers end words by it.
+ * True if a code point is removed before folding: the default ignorables, and
+ * the commonest Arabic marks.  These marks never prevent a composition: their
+ * combining classes (27 to 35) are lower than the classes (220, 230) of marks
+ * that compose with Arabic letters.  A zero-width space is not removed: Khmer
+ * and Thai writers end words with it.
  */
 static bool
 vanishes(UChar32 c)
@@ -86,8 +86,8 @@ vanishes(UChar32 c)
 
 /*
  * Append c to the n units of dest by the rules of Turkish: I is the capital of
- * dotless i, and capital dotted I, which may be written as I and a dot above,
- * is that of i.
+ * dotless i, and dotted capital I, which may be written as I and a dot above,
+ * is the capital of i.  Returns the number of units.
  */
 static int32
 put_turkish(UChar32 c, UChar *dest, int32 n)
@@ -106,9 +106,9 @@ put_turkish(UChar32 c, UChar *dest, int32 n)
 }
 
 /*
- * Append the units of a letter and its marks by the rules of Turkish.  An I is
- * composed with its marks first: I with a circumflex is another letter, not a
- * dotless one, however it is written.
+ * Append the units of a letter and its marks by the rules of Turkish.  Returns
+ * the number of units.  An I is composed with its marks first: I with a
+ * circumflex is another letter, not a dotless one, however it is written.
  */
 static int32
 put_turkish_letter(const UChar *letter, int32 length, UChar *dest, int32 n)
@@ -138,8 +138,8 @@ put_turkish_letter(const UChar *letter, int32 length, UChar *dest, int32 n)
 }
 
 /*
- * Append n code points by the rules of Turkish, without those that are
- * removed.
+ * Write n code points by the rules of Turkish, without removed ones, to dest;
+ * return the number of units.
  */
 static int32
 put_turkish_text(const UChar32 *source, int n, UChar *dest)
@@ -192,7 +192,10 @@ fold(LetterRules rules, const UChar32 *source, int n, UChar *dest)
 	return length;
 }
 
-/* Marks above and below Arabic letters, which most texts leave out */
+/*
+ * True if a code point is a mark above or below Arabic letters; most texts
+ * leave these marks out.
+ */
 static bool
 is_arabic_mark(UChar32 c)
 {
@@ -202,8 +205,8 @@ is_arabic_mark(UChar32 c)
 }
 
 /*
- * Return whether a code point is a mark of letters of any script.  The marks
- * of one script, such as vowel signs or the sound marks of Kana, are more than
+ * True if a code point is a mark of letters of any script.  The marks of one
+ * script, such as vowel signs or the sound marks of Kana, are more than
  * accents.
  */
 static bool
@@ -221,7 +224,10 @@ is_accent(UChar32 c)
 	}
 }
 
-/* Letters with a stroke, which Unicode does not decompose. */
+/*
+ * Return the base of a letter with a stroke, which Unicode does not decompose;
+ * any other letter as it is.
+ */
 static UChar32
 without_stroke(UChar32 c)
 {
@@ -304,7 +310,10 @@ after_folding(LetterRules rules, UChar32 c)
 	}
 }
 
-/* Replace nikhahit and aa by one letter, as it is written. */
+/*
+ * If the text ends with nikhahit, replace it by the letter am, which also
+ * stands for c, an aa; return false if it does not.
+ */
 static bool
 join_aa(FoldedText *text, UChar32 c)
 {
@@ -355,9 +364,9 @@ letters_append(LetterRules rules, const UChar32 *source, int n,
 }
 
 /*
- * Return whether a code point is an apostrophe.  U+02BC and U+02B9 are letters
- * by category.  U+FF07 is the wide form of U+0027, and normal forms replace
- * the Greek U+0374, 1FEF and 1FFD by U+02B9, 0060 and 00B4.
+ * True if a code point is an apostrophe.  U+02BC and U+02B9 are letters by
+ * category.  U+FF07 is the wide form of U+0027, and normal forms replace the
+ * Greek U+0374, 1FEF and 1FFD by U+02B9, 0060 and 00B4.
  */
 static bool
 is_apostrophe(UChar32 c)
@@ -373,6 +382,9 @@ is_apostrophe(UChar32 c)
 	return false;
 }
 
+/*
+ * Return the script of a code point, as far as it decides how words are cut.
+ */
 static LetterScript
 script_of(UChar32 c)
 {
@@ -400,6 +412,7 @@ script_of(UChar32 c)
 	return SCRIPT_SPACED;
 }
 
+/* Return a filled table entry. */
 static Letter
 pack(LetterClass class, UChar32 code, uint32 flags)
 {
@@ -416,7 +429,10 @@ classify_word(LetterRules rules, UChar32 c, const UChar *folded, int32 n)
 	int32		i = 0;
 	uint32		flags = 0;
 
-	/* only default ignorables do, for which vanishes() is true */
+	/*
+	 * only default ignorables fold to nothing, and vanishes() is true for
+	 * them
+	 */
 	if (n == 0)
 		elog(ERROR, "code point %X folds to nothing", (unsigned int) c);
 

@@ -12,7 +12,8 @@
 typedef enum LetterRules
 {
 	RULES_COMMON = 0,			/* yeh and kaf in their Persian forms */
-	RULES_ARABIC = 1,			/* in their Arabic forms, for its stemmer */
+	RULES_ARABIC = 1,			/* yeh and kaf in their Arabic forms, for the
+								 * Arabic stemmer */
 	RULES_TURKISH = 2,			/* I is folded to dotless i */
 	RULES_PLAIN = 4,			/* flag: letters lose their accents */
 } LetterRules;
@@ -54,7 +55,7 @@ typedef uint32 Letter;
 /* Scripts without spaces between words, which ICU segments. */
 typedef enum LetterScript
 {
-	SCRIPT_SPACED,				/* all others */
+	SCRIPT_SPACED,				/* any other script */
 	SCRIPT_CJK,					/* Han, Hiragana, Katakana */
 	SCRIPT_THAI,
 	SCRIPT_LAO,
@@ -72,6 +73,7 @@ typedef enum LetterScript
 /* Code points from here on are not kept in the table. */
 #define LETTER_TABLE_END	0x30000
 
+/* The table: pages of 256 code points, each NULL until it is needed */
 extern Letter *letter_pages[NUM_RULES][LETTER_TABLE_END >> 8];
 
 /*
@@ -86,6 +88,9 @@ extern Letter letter_classify(LetterRules rules, UChar32 c);
 /* Classify a code point and keep the result for the life of the backend. */
 extern Letter letter_remember(LetterRules rules, UChar32 c);
 
+/*
+ * Return the class of a code point, from the table if it has been classified.
+ */
 static inline Letter
 letter_of(LetterRules rules, UChar32 c)
 {
@@ -99,7 +104,8 @@ letter_of(LetterRules rules, UChar32 c)
 	return letter_remember(rules, c);
 }
 
-#define WORD_MAX	1024		/* code points of the text, before folding */
+#define WORD_MAX	1024		/* code points of a word in the text, before
+								 * folding; the rest is another word */
 
 /*
  * Code points without a boundary before them that may follow the last of
@@ -107,7 +113,10 @@ letter_of(LetterRules rules, UChar32 c)
  */
 #define WORD_SLACK	64
 
-/* Code points in a segment; in tests of a whole run, with removed ones */
+/*
+ * Code points in a segment.  In tests, a segment is a whole run with its
+ * removed code points.
+ */
 #define SEGMENT_MAX		(2 * (WORD_MAX + WORD_SLACK))
 
 /*
@@ -120,11 +129,12 @@ letter_of(LetterRules rules, UChar32 c)
 typedef struct FoldedText
 {
 	size_t		nbytes;
-	size_t		word;			/* where the last word begins */
-	bool		split;			/* there is a space */
+	size_t		word;			/* byte at which the last word begins */
+	bool		split;			/* the run has a space, and so several words */
 	char		bytes[RUN_BYTES + 4];
 } FoldedText;
 
+/* Append a code point. */
 static inline void
 folded_put(FoldedText *text, UChar32 c)
 {
@@ -142,10 +152,7 @@ folded_put(FoldedText *text, UChar32 c)
 extern void letters_append(LetterRules rules, const UChar32 *source, int n,
 						   FoldedText *text);
 
-/*
- * Return whether a code point is a letter, mark or number; a mark; or a
- * number.
- */
+/* True if a code point is a letter, mark or number; a mark; or a number. */
 extern bool letter_is_word(UChar32 c);
 extern bool letter_is_mark(UChar32 c);
 extern bool letter_is_number(UChar32 c);
@@ -179,13 +186,13 @@ typedef enum WordScript
 
 #define NUM_WORD_SCRIPTS	25
 
-/* By number; WORDS_ANY has no name. */
+/* Names of scripts, by number; WORDS_ANY has no name. */
 extern const char *const word_script_names[NUM_WORD_SCRIPTS];
 
 /*
- * Return whether a folded word of len bytes of UTF-8 is of a script, by the
- * first of its letters that belongs to one.  A word without such a letter,
- * such as a number, is of every script.
+ * True if a folded word of len bytes of UTF-8 is of a script, by the first of
+ * its letters that belongs to one.  A word without such a letter, such as a
+ * number, is of every script.
  */
 extern bool word_is_of_script(WordScript script, const char *word,
 							  size_t len);

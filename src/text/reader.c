@@ -3,10 +3,10 @@
  *		The sequence of a document's units as hashes.
  *
  * Words come from the scanner (words.c) and become terms (terms.c), or both
- * from a text-search configuration.  The characters of unit=char are those of
- * the terms, with single spaces between them; unit=letter has no spaces.  The
- * hash of a line or sentence is that of its terms' hashes, combined by the
- * word order of shingles; with order=sum it is their plain sum.
+ * from a text-search configuration.  With unit=char the units are the
+ * characters of the terms, with single spaces between terms; unit=letter has
+ * no spaces.  The hash of a line or sentence combines the hashes of its terms
+ * by the word order of shingles; with order=sum it is their plain sum.
  */
 #include "postgres.h"
 
@@ -41,11 +41,14 @@ typedef struct Configured
 	Oid			config;
 	const char *at;				/* the rest of the document */
 	const char *end;
-	MemoryContext block;		/* the words of a block, until the next */
-	uint64	   *hashes;			/* one per word; in context block */
-	uint8	   *initials;		/* of each, as in reader_read_initials() */
+	MemoryContext block;		/* memory of the words of a block, until the
+								 * next one */
+	uint64	   *hashes;			/* one per word of the block; in context
+								 * `block` */
+	uint8	   *initials;		/* initials of these words, as in
+								 * reader_read_initials() */
 	size_t		nhashes;
-	size_t		next;			/* the first that has not been read */
+	size_t		next;			/* first word that has not been read */
 } Configured;
 
 /* Begin a text of len bytes of UTF-8, which the caller keeps in place. */
@@ -160,7 +163,7 @@ parse_block(Configured *configured)
 }
 
 /*
- * Read words as reader_read_initials() does, where a word's initial is that of
+ * Read words as reader_read_initials() does, where a word has the initial of
  * its first base form; initials may be NULL.
  */
 static size_t
@@ -185,7 +188,7 @@ configured_read(Configured *configured, uint64 *hashes, uint8 *initials,
 
 /* Readers */
 
-/* Words of a line or sentence; a longer one is cut */
+/* Most words of a line or sentence; a longer one is cut */
 #define SENTENCE_MAX	65536
 
 struct Reader
@@ -196,7 +199,8 @@ struct Reader
 	TextSource	source;
 	WordScanner *scanner;
 	Terms	   *terms;
-	Configured *configured;		/* instead of scanner and terms, or NULL */
+	Configured *configured;		/* replaces scanner and terms; NULL = no
+								 * configuration */
 
 	/* unit=char, unit=letter: the rest of the current word */
 	const char *chars;
@@ -207,10 +211,12 @@ struct Reader
 
 	/* unit=sentence and unit=line */
 	Sentences  *sentences;
-	bool		in_sentence;	/* it was cut, and more of it follows */
-	uint64	   *hashes;			/* of its words, SENTENCE_MAX */
+	bool		in_sentence;	/* the sentence was cut, and more of it
+								 * follows */
+	uint64	   *hashes;			/* hashes of its words; room for SENTENCE_MAX */
 };
 
+/* True if the units are characters. */
 static bool
 of_chars(Unit unit)
 {
@@ -287,6 +293,10 @@ reader_begin(Reader *reader, const char *doc, size_t len)
 
 /* Words */
 
+/*
+ * Read the hashes of up to max words by scanner and terms, and their places
+ * unless spans is NULL; return their number.
+ */
 static inline size_t
 read_words(Reader *reader, uint64 *hashes, WordSpan *spans, size_t max)
 {
@@ -379,6 +389,7 @@ reader_read_word(Reader *reader, const char **word, size_t *len,
 
 /* Characters */
 
+/* Read the hashes of up to max characters or letters; return their number. */
 static size_t
 read_chars(Reader *reader, uint64 *hashes, size_t max)
 {
@@ -401,7 +412,7 @@ read_chars(Reader *reader, uint64 *hashes, size_t max)
 		}
 		if (!reader_read_word(reader, &reader->chars, &reader->nchars, &hash))
 		{
-			/* the word that is set was dropped */
+			/* chars is a word that was dropped */
 			reader->nchars = 0;
 			break;
 		}

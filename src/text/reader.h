@@ -38,9 +38,9 @@ extern void reader_begin(Reader *reader, const char *doc, size_t len);
 extern size_t reader_read(Reader *reader, uint64 *hashes, size_t max);
 
 /*
- * Read words as reader_read() does, with the lowest INITIAL_BITS bits of the
- * first code point of each before it is stemmed, into initials, which has room
- * for max.
+ * Read words as reader_read() does.  Also set initials, which has room for
+ * max, to the lowest INITIAL_BITS bits of each word's first code point before
+ * stemming.
  */
 #define INITIAL_BITS	5
 

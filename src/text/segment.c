@@ -20,11 +20,14 @@
 struct Segmenter
 {
 	LetterRules rules;
-	UBreakIterator *breaks;		/* ICU's; freed with the memory context */
-	UChar	   *stretch;		/* the stretch, RUN_BYTES units */
+	UBreakIterator *breaks;		/* ICU's iterator; freed with the memory
+								 * context */
+	UChar	   *stretch;		/* the current stretch in UTF-16; room for
+								 * RUN_BYTES units */
 	MemoryContextCallback callback;
 };
 
+/* Free what ICU has allocated, when the memory context is reset. */
 static void
 segmenter_free(void *arg)
 {

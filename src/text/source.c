@@ -9,8 +9,8 @@
  * trace, so a word may continue after it. <br> leaves a line end.  Any other
  * tag leaves an empty line, which ends word, line and sentence.
  *
- * The rules are a part of those of browsers: < begins a tag only before a
- * letter, /, !  or ?; a quoted attribute value may contain >; what is not
+ * The rules are a part of browsers' rules: < begins a tag only before a
+ * letter, /, ! or ?; a quoted attribute value may contain >; what is not
  * closed extends to the end of the document.  Any input has a meaning, and is
  * read in linear time.
  */
@@ -26,9 +26,10 @@
 #include "text/letters.h"
 #include "text/source.h"
 
-#define TAG_NAME_MAX	15		/* longer names are of no known tag */
-#define ENTITY_NAME_MAX 32		/* longer names are of no entity */
-#define BARE_NAME_MAX	6		/* ... that may stand without a semicolon */
+#define TAG_NAME_MAX	15		/* bytes; no known tag has a longer name */
+#define ENTITY_NAME_MAX 32		/* bytes; no entity has a longer name */
+#define BARE_NAME_MAX	6		/* bytes; no entity that may stand without a
+								 * semicolon has a longer name */
 
 static bool
 is_alpha(char c)
@@ -79,6 +80,7 @@ static const char *const inline_tags[] = {
 	"time", "tt", "u", "var", "wbr",
 };
 
+/* Compare a name with an element of a list of names. */
 static int
 compare_names(const void *a, const void *b)
 {
@@ -111,7 +113,7 @@ skip_comment(const char *p, const char *end)
 {
 	const char *content = p + 4;
 
-	/* from its first hyphens on, as <!--> is a complete comment */
+	/* search from the first hyphens on: <!--> is a complete comment */
 	for (p += 2; p < end; p++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -285,8 +287,8 @@ typedef struct Entity
 
 /*
  * The names of the HTML standard, in the order of their bytes, all but one
- * (fjlig, two letters).  An entity of two code points, all of which are
- * symbols with a variant, has the first.
+ * (fjlig, two letters).  An entity of two code points, which is always a
+ * symbol with a variant, has the first.
  */
 static const Entity entities[] = {
 #include "text/data/entities.inc"
@@ -298,6 +300,7 @@ typedef struct EntityName
 	size_t		len;
 } EntityName;
 
+/* Compare the name of an EntityName with an entity. */
 static int
 compare_entity(const void *key, const void *element)
 {
@@ -344,6 +347,7 @@ numeric_entity(uint32 code)
 	return code;
 }
 
+/* Return the value of a digit, or -1. */
 static int
 digit_value(char c, int base)
 {
@@ -386,8 +390,8 @@ skip_numeric(const char *p, const char *end, uint32 *code)
 
 /*
  * Return the place after the entity at p, which is an &, or NULL if that & is
- * text.  Of names that need no semicolon the longest one is meant with which
- * the letters begin.
+ * text.  Without a semicolon, the longest name that needs none and with which
+ * the letters begin is meant.
  */
 static const char *
 skip_entity(const char *p, const char *end, uint32 *code)
@@ -428,9 +432,7 @@ plain_block(TextSource *source, const char **text, size_t *len)
 	source->at = stop;
 }
 
-/*
- * Return whether the < or & at p, before end, may begin markup or an entity.
- */
+/* True if the < or & at p, before end, may begin markup or an entity. */
 static bool
 may_begin(const char *p, const char *end)
 {
@@ -536,21 +538,25 @@ struct Sentences
 	const char *end;
 
 	/* lines */
-	bool		in_line;		/* its newline has not been read */
+	bool		in_line;		/* the newline of the current line has not
+								 * been read */
 
 	/* sentences */
 	char	   *window;			/* WINDOW bytes */
-	size_t		length;			/* bytes in it */
-	size_t		stop;			/* end of the sentence */
-	size_t		given;			/* end of the part of it that has been read */
-	int32		ahead;			/* end of the next one, or UBRK_DONE */
+	size_t		length;			/* bytes in the window */
+	size_t		stop;			/* end of the current sentence in the window */
+	size_t		given;			/* end of the part of the sentence that has
+								 * been read */
+	int32		ahead;			/* end of the next sentence, or UBRK_DONE */
 	bool		exhausted;		/* nothing is left in the source */
 	bool		empty_line;		/* only white space since the last newline */
-	UBreakIterator *breaks;		/* ICU's, both freed with the context */
+	UBreakIterator *breaks;		/* ICU's iterator; like text, freed with the
+								 * context */
 	UText	   *text;
 	MemoryContextCallback callback;
 };
 
+/* Free what ICU has allocated, when the memory context is reset. */
 static void
 sentences_free(void *arg)
 {
@@ -615,6 +621,7 @@ sentences_refill(Sentences *sentences)
 
 /* Lines */
 
+/* Return the next block of the line; return false at its end. */
 static bool
 line_text(Sentences *sentences, const char **text, size_t *len)
 {
@@ -635,6 +642,7 @@ line_text(Sentences *sentences, const char **text, size_t *len)
 	return true;
 }
 
+/* Move to the next line; return false if there is none. */
 static bool
 next_line(Sentences *sentences)
 {
@@ -721,8 +729,9 @@ move_window(Sentences *sentences)
 }
 
 /*
- * Move to the sentence that ends at `ahead`. Return false if that end might be
- * another one in a fuller window; with final there is no fuller window.
+ * Move to the sentence that ends at `ahead`.  Return false if the sentence
+ * might end elsewhere in a fuller window; with final there is no fuller
+ * window.
  */
 static bool
 take_sentence(Sentences *sentences, bool final)
@@ -742,6 +751,7 @@ take_sentence(Sentences *sentences, bool final)
 	return true;
 }
 
+/* Move to the next sentence; return false if there is none. */
 static bool
 next_sentence(Sentences *sentences)
 {

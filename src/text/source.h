@@ -22,10 +22,10 @@ typedef struct TextSource
 	const char *end;
 	const char *from;			/* start of the source text of the last block,
 								 * which ends at `at` */
-	const char *section_end;	/* of the last CDATA section that began;
+	const char *section_end;	/* end of the last CDATA section that began;
 								 * markup inside ends there at the latest */
 	bool		markup;			/* strip tags and decode entities */
-	char		decoded[8];		/* an entity's character */
+	char		decoded[8];		/* an entity's character in UTF-8 */
 } TextSource;
 
 /* Begin a document of len bytes, which the caller keeps in place. */

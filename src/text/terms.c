@@ -3,7 +3,7 @@
  *		Folded words to terms: filtered and stemmed.
  *
  * Filters by length, digits, script and stop words test the folded word,
- * before it is stemmed.  A term's hash is that of its bytes.
+ * before it is stemmed.  A term's hash is the hash of its bytes.
  *
  * The term of a word is cached under the word's hash in a small table, in
  * which a newer word replaces an older one: texts repeat few words, and
@@ -48,12 +48,13 @@ struct Terms
 {
 	uint32		filters;		/* FILTER_... */
 	struct sb_stemmer *stemmer; /* libstemmer's; NULL if not stemmed */
-	uint64	   *stops;			/* hash table of the hashes of stop words, 0
-								 * being free; NULL = no list */
-	Probing		probing;		/* of its places */
+	uint64	   *stops;			/* hash table of the hashes of stop words, 0 =
+								 * a free place; NULL = no list */
+	Probing		probing;		/* finds the place of a hash in stops */
 	CachedTerm *cache;			/* NULL if words are not stemmed */
 	uint32		cache_size;
-	uint32		cache_misses;	/* while it is small */
+	uint32		cache_misses;	/* look-ups that failed while the cache is
+								 * small */
 	MemoryContextCallback callback;
 };
 
@@ -75,7 +76,7 @@ rules_of_spec(const SignatureSpec *spec)
 
 /* Stop words */
 
-/* Return the place of a hash, or the free one for it. */
+/* Return the place of a hash, or the free place for it. */
 static uint64 *
 find_stop(const Terms *terms, uint64 hash)
 {
@@ -119,6 +120,7 @@ load_stop_words(Terms *terms, const SignatureSpec *spec)
 
 /* Stemming */
 
+/* Free the stemmer, when the memory context is reset. */
 static void
 terms_free(void *arg)
 {
@@ -127,6 +129,10 @@ terms_free(void *arg)
 	sb_stemmer_delete(terms->stemmer);	/* NULL is allowed */
 }
 
+/*
+ * Return a new stemmer of libstemmer.  Raises FEATURE_NOT_SUPPORTED if it does
+ * not have the language.
+ */
 static struct sb_stemmer *
 load_stemmer(uint8 language)
 {
@@ -201,7 +207,7 @@ stem(Terms *terms, const char **word, size_t *len)
 
 /* Filters */
 
-/* Return whether a word is left out by its length, digits or script. */
+/* True if a word is left out by its length, digits or script. */
 static bool
 is_filtered(const Terms *terms, const char *word, size_t len)
 {
@@ -225,6 +231,7 @@ is_filtered(const Terms *terms, const char *word, size_t len)
 		!word_is_of_script((WordScript) script, word, len);
 }
 
+/* The filters that is_filtered() tests: digits, minlen, maxlen, script */
 #define FILTERS_BY_FORM	(FILTER_DIGITS | 0xffffff00)
 
 /*
@@ -250,6 +257,7 @@ terms_are_words(const Terms *terms)
 		!(terms->filters & FILTERS_BY_FORM);
 }
 
+/* Return the only place in the cache for a word. */
 static inline CachedTerm *
 cache_place(const Terms *terms, uint64 hash)
 {

@@ -20,7 +20,7 @@ extern LetterRules rules_of_spec(const SignatureSpec *spec);
  */
 extern Terms *terms_create(const SignatureSpec *spec);
 
-/* Return whether every word is its own term. */
+/* True if every word is its own term. */
 extern bool terms_are_words(const Terms *terms);
 
 /* Compute the hash of a word's term; return false if the word is left out. */

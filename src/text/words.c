@@ -46,10 +46,10 @@ typedef struct Tracking
 {
 	const TextSource *source;	/* source of the blocks */
 	bool		in_place;		/* the block is a part of the document */
-	uint32		here;			/* of the current code point */
+	uint32		here;			/* place of the current code point */
 	WordSpan	run;
-	WordSpan	word;			/* the last one */
-	Place	   *places;			/* of the run's segments, in order */
+	WordSpan	word;			/* place of the word last read */
+	Place	   *places;			/* starts of the run's segments, in order */
 	int			nplaces;
 } Tracking;
 
@@ -57,7 +57,7 @@ typedef struct Tracking
 typedef struct Chunk
 {
 	const unsigned char *start;
-	const unsigned char *end;	/* NULL = there is none */
+	const unsigned char *end;	/* NULL = no chunk is indexed */
 	int			run;			/* the first run that may be unread */
 	bool		no_ascii;		/* next_ascii() has returned false */
 	AsciiIndex	index;
@@ -65,7 +65,8 @@ typedef struct Chunk
 
 /*
  * Characters after the letters of a run: the next letter decides whether they
- * belong to the run.  Of white space after a divider only a line end matters.
+ * belong to the run.  After a divider a line end matters; other white space
+ * does not.
  */
 typedef enum Tail
 {
@@ -83,13 +84,14 @@ typedef struct Run
 {
 	int			nletters;		/* code points in it, without removed ones */
 	bool		spaceless;		/* it holds a script without spaces */
-	bool		cyrillic;		/* its last letter is Cyrillic */
+	bool		cyrillic;		/* the last letter of the run is Cyrillic */
 	Tail		tail;
 
-	/* its last segment, which may still change */
+	/* the last segment of the run, which may still change */
 	int			nsegment;		/* code points in it */
-	size_t		segment_at;		/* where its folded form begins */
-	bool		unfolded;		/* it is not folded yet */
+	size_t		segment_at;		/* byte of the folded run at which the segment
+								 * begins */
+	bool		unfolded;		/* the segment is not folded yet */
 } Run;
 
 /* The words of a run that has several */
@@ -97,9 +99,9 @@ typedef struct Parts
 {
 	const char *at;				/* the unread part */
 	const char *end;
-	size_t		folded_at;		/* its place in the folded run */
-	char	   *pieces;			/* 2 * RUN_BYTES, when first needed */
-	Segmenter  *segmenter;		/* when first needed */
+	size_t		folded_at;		/* place of the unread part in the folded run */
+	char	   *pieces;			/* 2 * RUN_BYTES bytes; NULL until needed */
+	Segmenter  *segmenter;		/* NULL until needed */
 } Parts;
 
 struct WordScanner
@@ -114,7 +116,8 @@ struct WordScanner
 	bool		icu_only;		/* no short cuts */
 #endif
 	bool		cut;			/* the run was cut for its length */
-	bool		continues;		/* the run before it was */
+	bool		continues;		/* the run before it was cut: this run
+								 * continues it */
 	Run			run;
 	Parts		parts;
 	Tracking	track;
@@ -216,6 +219,7 @@ place_after(const WordScanner *scanner, const unsigned char *p)
 		scanner->track.source->doc;
 }
 
+/* Record the start of a segment, in the folded text and in the document. */
 static pg_noinline void
 note_place(WordScanner *scanner, uint32 folded, uint32 at)
 {
@@ -280,6 +284,7 @@ fold_segment(WordScanner *scanner)
 				   &scanner->folded);
 }
 
+/* Fold the last segment and begin one with c. */
 static inline void
 begin_segment(WordScanner *scanner, UChar32 c)
 {
@@ -419,7 +424,7 @@ last_of_run(const WordScanner *scanner)
 	return scanner->source[i];
 }
 
-/* Return whether the next letter is the first of two capitals in the block. */
+/* True if the next letter is the first of two capitals in the block. */
 static bool
 two_capitals(WordScanner *scanner)
 {
@@ -434,8 +439,8 @@ two_capitals(WordScanner *scanner)
 }
 
 /*
- * Return whether a separator may be inside a divided word: a divider, or white
- * space after one.
+ * True if a separator may be inside a divided word: a divider, or white space
+ * after one.
  */
 static bool
 may_divide(WordScanner *scanner, UChar32 c)
@@ -468,9 +473,9 @@ may_divide(WordScanner *scanner, UChar32 c)
 }
 
 /*
- * Return whether the characters after the run belong to it, given the next
- * letter.  A number or capital letter after a hyphen begins a new word, unless
- * the letters on both sides are capitals.
+ * True if the characters after the run belong to it, given the next letter.  A
+ * number or capital letter after a hyphen begins a new word, unless the
+ * letters on both sides are capitals.
  */
 static bool
 joins(WordScanner *scanner, UChar32 c, Letter letter)
@@ -497,8 +502,8 @@ joins(WordScanner *scanner, UChar32 c, Letter letter)
 }
 
 /*
- * Return whether the run ends before this letter: because of the characters
- * between them, or of the run's length.
+ * True if the run ends before this letter: because of the characters between
+ * them, or of the run's length.
  */
 static inline bool
 ends_before(WordScanner *scanner, UChar32 c, Letter letter)
@@ -574,7 +579,8 @@ take(WordScanner *scanner, UChar32 c, Letter letter)
 
 /*
  * Read letters of two bytes that are simple and replaced by others of two
- * bytes, as those of Cyrillic and Greek: as take() does, in a short loop.
+ * bytes, such as Cyrillic and Greek letters.  The loop is short and does the
+ * same as take().
  */
 static pg_attribute_always_inline void
 read_plain(WordScanner *scanner)
@@ -704,9 +710,9 @@ next_chunk(WordScanner *scanner)
 }
 
 /*
- * Find the start and end in the chunk of the next run, if it is of ASCII and
- * ends there.  Return false if next_run() must read the next run, or the end
- * of the text.
+ * Find the start and end of the next run in the chunk, if the run is of ASCII
+ * and ends in the chunk.  Return false if next_run() must read the next run,
+ * or the end of the text.
  */
 static inline bool
 next_ascii(WordScanner *scanner, int *start, int *stop)
@@ -822,8 +828,8 @@ words_hash_ascii(WordScanner *scanner, uint64 *hashes, WordSpan *spans,
 }
 
 /*
- * Find the place of the next word, of len bytes, of a run that has several:
- * the run has the same words as its pieces, with fewer spaces between them.
+ * Set the place of the next word, of len bytes, in a run that has several: the
+ * run has the same words as its pieces, with fewer spaces between them.
  */
 static void
 track_part(WordScanner *scanner, size_t len)

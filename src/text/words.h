@@ -8,7 +8,10 @@
 #include "text/letters.h"
 #include "text/source.h"
 
-/* The bytes of a word in the document, the end being after it */
+/*
+ * The place of a word in the document: its first byte, and the byte after its
+ * last
+ */
 typedef struct WordSpan
 {
 	uint32		start;
@@ -46,8 +49,8 @@ extern void words_track(WordScanner *scanner, const TextSource *source);
 /*
  * Return the place of the word that words_next() has read last, with removed
  * characters between its letters.  Words of one run without spaces or
- * separators, as of Chinese, are next to each other; words that are one letter
- * before folding have the same place.
+ * separators, such as Chinese ones, are next to each other; words that are one
+ * letter before folding have the same place.
  */
 extern WordSpan words_span(const WordScanner *scanner);
 
@@ -66,8 +69,8 @@ extern size_t words_hash_ascii(WordScanner *scanner, uint64 *hashes,
 							   WordSpan *spans, size_t max);
 
 /*
- * Return whether the word last read continues the one before it: a run of more
- * than WORD_MAX characters is cut.
+ * True if the word last read continues the one before it: a run of more than
+ * WORD_MAX characters is cut.
  */
 extern bool words_continues(const WordScanner *scanner);
 
@@ -79,6 +82,10 @@ extern void words_use_icu_only(WordScanner *scanner);
 /* segment.c */
 typedef struct Segmenter Segmenter;
 
+/*
+ * Make a segmenter in the current memory context, which on reset frees what
+ * ICU has allocated.
+ */
 extern Segmenter *segmenter_create(LetterRules rules);
 
 /*
