@@ -1,7 +1,7 @@
 /*
  * fill.c
- *		The trigger function that keeps a signature column up to date where a
- *		generated column cannot.
+ *		neardup_fill(): a trigger function that keeps a signature column up to
+ *		date where a generated column cannot.
  *
  * Signatures that use a lexicon depend on another table, which a generated
  * column must not.  This trigger computes them as a generated column would:
@@ -11,9 +11,9 @@
  *			'top_words(body, (SELECT words FROM library))', 'body');
  *
  * Its arguments are the column to be filled, an expression, and the columns
- * that the expression reads, which are all that it can see of the row.  It is
- * computed on INSERT, and on UPDATE if a column that it reads is assigned or
- * changed, or if the filled column is assigned.
+ * that the expression reads.  The expression can see no other columns of the
+ * row.  It is computed on INSERT, and on UPDATE if a column that it reads is
+ * assigned or changed, or if the filled column is assigned.
  *
  * Names in the expression are looked up in the schemas of the extension and of
  * the table, never in the inserter's search_path.  It runs with the inserter's
@@ -35,17 +35,17 @@
 
 PG_FUNCTION_INFO_V1(neardup_fill);
 
-/* The trigger's arguments and plan, kept for a statement */
+/* Arguments and plan of a trigger, kept for a statement */
 typedef struct Fill
 {
 	AttrNumber	target;			/* column to be filled */
-	int			nsources;
-	AttrNumber *sources;		/* columns that the expression reads */
-	Bitmapset  *inputs;			/* the same columns as a set */
+	int			nsources;		/* number of columns that the expression reads */
+	AttrNumber *sources;		/* these columns */
+	Bitmapset  *inputs;			/* these columns as a set */
 	Oid		   *types;			/* types of these columns */
 	char	   *query;			/* query that computes the expression */
 	char	   *path;			/* search_path of the query */
-	SPIPlanPtr	plan;			/* NULL: none yet */
+	SPIPlanPtr	plan;			/* NULL = not prepared yet */
 	MemoryContextCallback callback; /* frees the plan */
 } Fill;
 
@@ -80,7 +80,8 @@ check_call(FunctionCallInfo fcinfo)
 }
 
 /*
- * Return the number of a column; raise an error unless it is an ordinary one.
+ * Return the number of a column; raise an error if it does not exist or is
+ * generated.
  */
 static AttrNumber
 find_column(Relation rel, const char *name)
@@ -115,9 +116,9 @@ free_plan(void *arg)
 }
 
 /*
- * Return the query that computes the expression over a row of its input
- * columns, which are parameters.  The row has the name of the table that the
- * trigger was created on.
+ * Return the query that computes the expression over one row.  The row has the
+ * expression's input columns, as parameters, and the name of the table that
+ * the trigger was created on.
  */
 static char *
 make_query(Relation rel, Oid root, const Fill *fill, const char *expression)
@@ -125,7 +126,7 @@ make_query(Relation rel, Oid root, const Fill *fill, const char *expression)
 	StringInfoData query;
 
 	initStringInfo(&query);
-	/* it may end with a comment */
+	/* the expression may end with a comment */
 	appendStringInfo(&query, "SELECT (%s\n) FROM (SELECT ", expression);
 	for (int i = 0; i < fill->nsources; i++)
 	{
@@ -139,7 +140,7 @@ make_query(Relation rel, Oid root, const Fill *fill, const char *expression)
 	return query.data;
 }
 
-/* Read the trigger's arguments; in the current memory context. */
+/* Read the trigger's arguments, in the current memory context. */
 static Fill *
 create_fill(FunctionCallInfo fcinfo, Relation rel, const Trigger *trigger)
 {
@@ -217,7 +218,7 @@ prepare(Fill *fill, Form_pg_attribute target)
 						NameStr(target->attname))));
 }
 
-/* Raise an error unless the result is one value of the column's type. */
+/* Raise an error unless the query returned one value of the column's type. */
 static void
 check_result(Form_pg_attribute target)
 {
@@ -229,7 +230,7 @@ check_result(Form_pg_attribute target)
 				 errmsg("expression of column \"%s\" does not give one value",
 						NameStr(target->attname))));
 	found = TupleDescAttr(SPI_tuptable->tupdesc, 0);
-	/* the length of the column is not checked after the trigger */
+	/* after the trigger, the server does not check the length of the value */
 	if (found->atttypid != target->atttypid ||
 		(found->atttypmod != target->atttypmod && target->atttypmod >= 0))
 		ereport(ERROR,

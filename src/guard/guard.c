@@ -17,7 +17,7 @@
 
 /* The call site */
 
-/* Set how new rows are read, once the tables are known. */
+/* Set how new rows are read; the tables must be known. */
 static void
 prepare_new_rows(Guard *guard, Relation rel)
 {
@@ -71,8 +71,8 @@ guard_create(MemoryContext parent, Relation rel, const Trigger *trigger)
 }
 
 /*
- * Return the guard of this call site: the guard of the last row, unless
- * partitions changed.
+ * Return the guard of this call site: the guard of the last row, unless the
+ * trigger or the partitions changed.
  */
 static Guard *
 call_site_guard(FmgrInfo *flinfo, Relation rel, const Trigger *trigger)
@@ -100,7 +100,7 @@ call_site_guard(FmgrInfo *flinfo, Relation rel, const Trigger *trigger)
 /* One row */
 
 /*
- * Read the new row of a trigger, for an AFTER trigger in its live version.
+ * Read the new row of a trigger; for an AFTER trigger, its live version.
  * False if there is nothing to compare.
  */
 static bool
@@ -123,9 +123,9 @@ read_row(Guard *guard, TriggerData *trigdata, NewRow *row)
 }
 
 /*
- * Do with a row what the mode says; match is NULL if it has no
- * near-duplicate.  Returns the result of the trigger function, in the memory
- * context `caller` if it is a new copy.
+ * Do with a row what the mode says; match is NULL if it has no near-duplicate.
+ * Returns the result of the trigger function.  If that is a new copy, it is in
+ * the memory context `caller`.
  */
 static HeapTuple
 act(Guard *guard, TriggerData *trigdata, const NewRow *row,
@@ -156,7 +156,7 @@ act(Guard *guard, TriggerData *trigdata, const NewRow *row,
 	return update ? trigdata->tg_newtuple : trigdata->tg_trigtuple;
 }
 
-/* Check one row; return the result of the trigger function. */
+/* Check one row, and return the result of the trigger function. */
 static HeapTuple
 check_row(Guard *guard, TriggerData *trigdata, MemoryContext caller)
 {
@@ -169,7 +169,7 @@ check_row(Guard *guard, TriggerData *trigdata, MemoryContext caller)
 	GuardMatch	match;
 	bool		found;
 
-	/* generation expressions may name it */
+	/* generation expressions may name tableoid */
 	slot->tts_tableOid = RelationGetRelid(trigdata->tg_relation);
 	if (update && guard_row_unchanged(guard, trigdata->tg_trigslot, slot))
 	{

@@ -1,6 +1,7 @@
 /*
  * guard.h
- *		Types and functions that the files of the guard share; see README.md.
+ *		Types and functions that the files of the guard share; README.md
+ *		explains the terms.
  */
 #ifndef NEARDUP_GUARD_H
 #define NEARDUP_GUARD_H
@@ -19,156 +20,170 @@
 #include "base/compat.h"
 #include "signature/signature.h"
 
+/* What a guard does with a near-duplicate, and when its trigger fires */
 typedef enum GuardMode
 {
 	GUARD_REJECT,				/* AFTER: raise exclusion_violation */
 	GUARD_SKIP,					/* BEFORE: drop the row */
-	GUARD_TAG,					/* BEFORE: note the other row's key */
-	GUARD_WARN,					/* either: raise a warning */
+	GUARD_TAG,					/* BEFORE: store the other row's key in the
+								 * tag column */
+	GUARD_WARN,					/* BEFORE or AFTER: raise a warning */
 } GuardMode;
 
-/* The arguments of a trigger, which point to its strings */
+/* Arguments of a trigger; pointers lead into the trigger's strings */
 typedef struct GuardArguments
 {
-	int			nleading;		/* those before "if" and "within" */
-	const char *condition;		/* expression over both rows, or NULL */
-	char	  **scope;			/* names of columns */
+	int			nleading;		/* number of arguments before "if" and
+								 * "within" */
+	const char *condition;		/* SQL expression over both rows; NULL = none */
+	char	  **scope;			/* names of the scope's columns */
 	int			nscope;
 	double		threshold;
 	GuardMode	mode;
 } GuardArguments;
 
-/* How the signature, or another value, of a row is read */
+/* How the signature, or another value, is read from a row */
 typedef struct GuardValue
 {
-	AttrNumber	attno;			/* the column that holds it, or 0 */
-	Expr	   *expr;			/* or the expression that computes it */
+	AttrNumber	attno;			/* column that holds the value; 0 = computed
+								 * by expr */
+	Expr	   *expr;			/* expression that computes the value; NULL =
+								 * none */
 	ExprState  *state;			/* compiled when it is first computed */
-	MemoryContext memory;		/* of the state */
-	Bitmapset  *inputs;			/* columns that it depends on */
+	MemoryContext memory;		/* memory context of the compiled state */
+	Bitmapset  *inputs;			/* columns on which the value depends, as
+								 * pull_varattnos() numbers them; NULL = the
+								 * whole row */
 } GuardValue;
 
-/* A statement of the running transaction */
+/* Identifies a statement of the running transaction */
 typedef struct StatementId
 {
 	LocalTransactionId transaction;
-	CommandId	command;		/* of its snapshot */
+	CommandId	command;		/* command id of the statement's snapshot */
 } StatementId;
 
-/* A column in which rows must be equal to be compared */
+/* A column of the scope: rows are compared only if they are equal in it */
 typedef struct GuardScope
 {
 	const char *name;
-	Oid			operator;		/* equality of its type */
-	FmgrInfo	equal;			/* its function */
-	bool		hashed;			/* can values be hashed? */
-	FmgrInfo	hash;
-	Oid			collation;		/* of the column */
+	Oid			operator;		/* equality operator of the column's type */
+	FmgrInfo	equal;			/* function of the operator */
+	bool		hashed;			/* true if values can be hashed */
+	FmgrInfo	hash;			/* hash function, if hashed */
+	Oid			collation;		/* collation of the column */
 } GuardScope;
 
 /*
- * A condition on both rows.  The columns of the new row are OUTER_VAR, the
- * columns of the other one INNER_VAR, in the layout of the table that the
- * trigger fires on.
+ * A condition on both rows.  The columns of the new row are OUTER_VAR, columns
+ * of the other row INNER_VAR, in the layout of the table that the trigger
+ * fires on.
  */
 typedef struct GuardCondition
 {
-	Expr	   *expr;			/* NULL: none */
+	Expr	   *expr;			/* NULL = no condition */
 	ExprState  *state;			/* compiled when it is first computed */
-	Bitmapset  *columns;		/* that it names, of either row */
-	Bitmapset  *inputs;			/* columns that these depend on */
+	Bitmapset  *columns;		/* columns of either row that the condition
+								 * names */
+	Bitmapset  *inputs;			/* columns on which these depend */
 } GuardCondition;
 
-/* A table to search, and the index to search it with. */
+/* A table to search, and the index with which it is searched */
 typedef struct GuardTable
 {
 	Oid			relid;
-	Oid			indexid;		/* InvalidOid: none, for statements only */
-	bool		searchable;		/* can the index serve? */
+	Oid			indexid;		/* InvalidOid = no index, which only a trigger
+								 * for statements allows */
+	bool		searchable;		/* true if the index can serve */
 	AttrNumber	keyno;			/* key column of the index, from 1 */
-	GuardValue	key;			/* signature of a stored row */
-	GuardValue	predicate;		/* of the index; no expr: none */
-	GuardValue *columns;		/* scope of a stored row */
-	TupleTableSlot *slot;		/* the row that was fetched last */
+	GuardValue	key;			/* reads the signature of a stored row */
+	GuardValue	predicate;		/* the index's predicate; no expr = not
+								 * partial */
+	GuardValue *columns;		/* read the scope of a stored row */
+	TupleTableSlot *slot;		/* row that was fetched last */
 } GuardTable;
 
 /*
- * All partitions of a table.  The clones of a trigger that fire in one
- * statement share the list, as one for each would take time quadratic in the
+ * All partitions of a table.  Clones of a trigger that fire in one statement
+ * share the list: one list for each clone would take time quadratic in the
  * number of partitions.
  */
 typedef struct GuardPartitions
 {
-	Oid			tgoid;			/* the trigger that was created on the table */
-	StatementId statement;		/* that uses the list */
-	SubTransactionId subtransaction;	/* that holds the locks on the
+	Oid			tgoid;			/* trigger that was created on the partitioned
+								 * table */
+	StatementId statement;		/* statement that uses the list */
+	SubTransactionId subtransaction;	/* subtransaction that locked the
 										 * partitions */
 	GuardTable *tables;
 	int			ntables;
-	List	   *parents;		/* partitioned tables whose changes count */
-	bool		ready;			/* is the list complete? */
-	bool		stale;			/* may the partitions have changed? */
-	dlist_node	node;			/* in the list of all such lists */
-	MemoryContextCallback unwatch;	/* removes it from that list */
+	List	   *parents;		/* partitioned tables; a change to them makes
+								 * the list stale */
+	bool		ready;			/* true if the list is complete */
+	bool		stale;			/* true if the partitions may have changed */
+	dlist_node	node;			/* element of the list of all such lists */
+	MemoryContextCallback unwatch;	/* removes the node from that list */
 } GuardPartitions;
 
 /* Unique indexes of a table; see guard_unique.c. */
+/* Unique indexes of a table; see guard_unique.c */
 typedef struct GuardUnique GuardUnique;
 
 /*
- * The state of a call site from row to row, in a memory context of its own.
+ * State of a call site, kept from row to row in a memory context of its own.
  * No reference to a relation, buffer or snapshot is held between rows, as the
  * guard is not called when a statement ends.
  */
 typedef struct Guard
 {
-	Oid			tgoid;			/* the trigger that it serves */
+	Oid			tgoid;			/* the trigger */
 	GuardMode	mode;
 	double		threshold;
-	bool		before;			/* a BEFORE trigger? */
-	bool		statement;		/* one for each statement? */
-	AttrNumber	tag;			/* column to note the other row's key in */
-	GuardValue	key;			/* signature of the new row */
-	GuardValue	predicate;		/* whether it is guarded; no expr: it is */
-	GuardValue *columns;		/* scope of the new row */
-	Bitmapset  *when;			/* inputs of the trigger's WHEN */
+	bool		before;			/* true for a BEFORE trigger */
+	bool		statement;		/* true for a trigger for each statement */
+	AttrNumber	tag;			/* column that takes the other row's key */
+	GuardValue	key;			/* reads the signature of the new row */
+	GuardValue	predicate;		/* true for guarded rows; no expr = all rows */
+	GuardValue *columns;		/* read the scope of the new row */
+	Bitmapset  *when;			/* columns on which the trigger's WHEN depends */
 	GuardCondition condition;	/* on the new row and another one */
-	GuardScope *scope;			/* rows are compared if these are equal */
+	GuardScope *scope;			/* columns of the scope */
 	int			nscope;
-	GuardTable *own;			/* the table that the trigger fires on */
-	GuardPartitions *partitions;	/* all tables to search; NULL: own only */
-	GuardUnique *unique;		/* of own, in a BEFORE trigger; NULL: not
-								 * looked up yet */
-	TupleTableSlot *slot;		/* the new row, fetched again */
-	uint64		visited;		/* rows that searches have visited */
+	GuardTable *own;			/* table on which the trigger fires */
+	GuardPartitions *partitions;	/* all tables to search; NULL = own only */
+	GuardUnique *unique;		/* unique indexes of own, for a BEFORE
+								 * trigger; NULL = not looked up yet */
+	TupleTableSlot *slot;		/* the new row, if it was fetched again */
+	uint64		visited;		/* number of rows that searches have visited */
 	ExprContext *row;			/* memory of one call */
-	ExprContext *candidate;		/* memory of one candidate row */
-	MemoryContext memory;		/* all of this */
+	ExprContext *candidate;		/* memory for comparing one candidate row */
+	MemoryContext memory;		/* memory context of all of this */
 } Guard;
 
-/* Where a new row is */
+/* Where the new row is when it is checked */
 typedef enum NewRowPlace
 {
 	ROW_INSERTED_LATER,			/* not in the table: BEFORE INSERT */
-	ROW_AT_TID,					/* there; BEFORE UPDATE, its old version */
+	ROW_AT_TID,					/* in the table at NewRow.tid; BEFORE UPDATE:
+								 * its old version is there */
 	ROW_SOMEWHERE,				/* in the table, at an unknown place */
 } NewRowPlace;
 
-/* A new row, read once: what is compared with the rows of the tables */
+/* A new row, read once, with the values that are compared with stored rows */
 typedef struct NewRow
 {
 	TupleTableSlot *slot;
 	NewRowPlace place;
-	ItemPointerData tid;		/* ROW_AT_TID */
+	ItemPointerData tid;		/* place of the row, for ROW_AT_TID */
 	const Signature *sig;
-	Datum	   *scope;			/* values of the columns of the scope */
+	Datum	   *scope;			/* values of the scope's columns */
 	bool	   *scope_isnull;
 } NewRow;
 
 /* A near-duplicate of the new row */
 typedef struct GuardMatch
 {
-	GuardTable *table;			/* its slot holds the row */
+	GuardTable *table;			/* table whose slot holds the row */
 	double		similarity;
 } GuardMatch;
 
@@ -179,18 +194,21 @@ typedef struct ConflictScan
 	GuardTable *table;
 	Relation	rel;
 	NewRow	   *row;			/* the new row */
-	TupleConversionMap *layout; /* of the table's rows to the layout of the
-								 * new row, for the condition; NULL: the same */
+	TupleConversionMap *layout; /* converts the table's rows to the new row's
+								 * layout, for the condition; NULL = same
+								 * layout */
 	IndexFetchTableData *fetch;
-	SnapshotData dirty;			/* set to the transaction that is changing a
+	SnapshotData dirty;			/* notes the transaction that is changing a
 								 * row */
 	Snapshot	start;			/* transactions that were running when the
 								 * scan began */
-	double		similarity;		/* of the near row visited last */
-	bool		self_seen;		/* was the new row found (ROW_SOMEWHERE)? */
-	TupleTableSlot *best;		/* row to report so far, or empty; NULL: the
-								 * first near row ends the scan */
-	double		best_similarity;
+	double		similarity;		/* similarity of the near-duplicate visited
+								 * last */
+	bool		self_seen;		/* true if the new row was found
+								 * (ROW_SOMEWHERE) */
+	TupleTableSlot *best;		/* best near-duplicate so far, or empty; NULL
+								 * = the first near-duplicate ends the scan */
+	double		best_similarity;	/* similarity of the best row */
 } ConflictScan;
 
 /* Return the running statement. */
@@ -216,9 +234,9 @@ statements_equal(StatementId a, StatementId b)
 extern Datum neardup_guard(PG_FUNCTION_ARGS);
 
 /*
- * Create a guard for a trigger of the table, in guard->memory, a child of the
- * memory context.  Raises an error if the trigger, its arguments or the
- * objects that they name cannot serve.
+ * Create a guard for a trigger of the table.  It lives in guard->memory, a
+ * child of the memory context `parent`.  Raises an error if the trigger, its
+ * arguments or the objects that they name cannot serve.
  */
 extern Guard *guard_create(MemoryContext parent, Relation rel,
 						   const Trigger *trigger);
@@ -226,42 +244,50 @@ extern Guard *guard_create(MemoryContext parent, Relation rel,
 /* guard_definition.c */
 
 /*
- * Parse the arguments of a trigger; names are not looked up.  Raises
+ * Parse the arguments of a trigger, without looking up names.  Raises
  * INVALID_PARAMETER_VALUE.
  */
 extern GuardArguments guard_arguments(const Trigger *trigger);
 
 /*
- * Parse the arguments; raise an error if the trigger fires at the wrong time
- * for its mode, or the table takes part in inheritance without partitions.
+ * Parse the arguments of a trigger.  Raises an error if the trigger fires at
+ * the wrong time for its mode, or if the table takes part in inheritance
+ * without partitions.
  */
 extern GuardArguments guard_definition(Relation rel, const Trigger *trigger);
 
 /*
- * Return the trigger of that name that calls neardup_guard(), palloc'd.  If
- * there is none, return NULL if missing_ok, or raise an error.
+ * Return a palloc'd copy of the trigger with this name, which calls
+ * neardup_guard().  If there is none, return NULL if missing_ok, else raise an
+ * error.
  */
 extern const Trigger *guard_trigger(Relation rel, const char *name,
 									bool missing_ok);
 
 /* guard_tables.c */
 
+/*
+ * Prepare the search of all tables for a trigger that fires on rel.  Raises an
+ * error, with a hint, if one cannot be searched.  guard->own is in
+ * guard->memory.  The list of partitions, which other guards of the statement
+ * may use, is in parent, a context that ends with the statement.
+ */
 extern void guard_list_tables(Guard *guard, MemoryContext parent, Relation rel,
 							  const Trigger *trigger);
 
 /*
- * Return the index of that name on the table; raise UNDEFINED_OBJECT if there
- * is none.
+ * Return the index with this name on the table; raise UNDEFINED_OBJECT if
+ * there is none.
  */
 extern Oid	guard_named_index(Oid relid, const char *name);
 
 /*
  * Return the number, from 1, of the only key column of an index that is a
- * signature; raise an error if there is not exactly one.
+ * signature.  Raises an error unless there is exactly one.
  */
 extern AttrNumber guard_signature_key(Relation index);
 
-/* Return a key column of an index in SQL. */
+/* Return the definition of an index's key column in SQL. */
 extern char *guard_key_sql(Relation index, AttrNumber keyno);
 
 /* Raise DATATYPE_MISMATCH unless a column is of type signature. */
@@ -270,46 +296,54 @@ extern void guard_require_signature(Relation rel, AttrNumber attno);
 /* guard_row.c */
 
 /*
- * Replace, in a copy of an expression, generated columns of relation varno by
- * their generation expressions: all of them, or those that are in no row.
+ * Replace generated columns of relation varno by their generation expressions,
+ * in a copy of an expression.  If `all`, replace each of them, else only
+ * virtual ones, which no row stores.
  */
 extern Node *guard_expand_generated(Node *expr, Relation rel, int varno,
 									bool all);
 
 /*
- * Return how to read the signature of key column keyno of an index, a column,
- * or the predicate of an index (without an expression if it has none); from
- * rows that are not stored yet, if before.  In the current memory context.
+ * Return how to read the signature from a row: key column keyno of the index.
+ * If `before`, rows are read before they are stored, so generated columns are
+ * computed.  The result is in the current memory context.
  */
 extern GuardValue guard_index_value(Relation rel, Oid indexid,
 									AttrNumber keyno,
 									bool before);
+
+/* As guard_index_value(), for a column of the table. */
 extern GuardValue guard_column_value(Relation rel, AttrNumber attno,
 									 bool before);
+
+/*
+ * As guard_index_value(), for the predicate of an index; no expr if it is not
+ * partial.
+ */
 extern GuardValue guard_predicate(Relation rel, Oid indexid, bool before);
 
 /*
- * Return the inputs of the WHEN of a trigger, in the current memory context.
- * If it depends on more than stored columns of the new version, such as OLD or
- * a setting, the old version may not have been checked: then it counts as a
- * condition on the whole row.
+ * Return the columns on which the WHEN of a trigger depends, in the current
+ * memory context.  If WHEN depends on more than stored columns of the new
+ * version, such as OLD or a setting, the old version may not have been
+ * checked.  Then the whole row counts as input.
  */
 extern Bitmapset *guard_when_inputs(Relation rel, const Trigger *trigger);
 
 /*
- * Return a value of a row, not detoasted, in the current memory context or in
- * the row.  May use the memory of econtext.
+ * Return a value of a row, in the current memory context or in the row, not
+ * detoasted.  May use the memory of econtext.
  */
 extern Datum guard_value(GuardValue *value, TupleTableSlot *row,
 						 ExprContext *econtext, bool *isnull);
 
-/* True if a row satisfies a predicate, or there is none. */
+/* True if a row satisfies a predicate, or if there is no predicate. */
 extern bool guard_satisfies(GuardValue *predicate, TupleTableSlot *row,
 							ExprContext *econtext);
 
 /*
- * True if two versions of a row are equal in the input columns of a value; no
- * inputs are the whole row, which counts as changed.
+ * True if two versions of a row are equal in these columns, the inputs of a
+ * value.  NULL means the whole row, and counts as changed.
  */
 extern bool guard_inputs_unchanged(const Bitmapset *inputs,
 								   TupleTableSlot *before,
@@ -317,33 +351,40 @@ extern bool guard_inputs_unchanged(const Bitmapset *inputs,
 
 /*
  * Read a new row, in the current memory context.  False if its signature is
- * null or empty, or the row is not guarded.
+ * null or empty, or if the row is not guarded.
  */
 extern bool guard_read_row(Guard *guard, TupleTableSlot *slot, NewRow *row);
 
 /*
  * True if two versions of a row are equal in all that the guard reads: the
- * bytes of the signature, the scope, the inputs of the conditions.
+ * bytes of the signature, the scope, and the inputs of WHEN, predicate and
+ * condition.
  */
 extern bool guard_row_unchanged(Guard *guard, TupleTableSlot *before,
 								TupleTableSlot *after);
 
-/* Return the number of a column of the scope; raise UNDEFINED_COLUMN. */
+/*
+ * Return the number of a column of the scope; raise UNDEFINED_COLUMN if the
+ * table does not have it.
+ */
 extern AttrNumber guard_scope_attno(Relation rel, const char *name);
 
-/*
- * Set the guard's scope from names of columns, in the current memory context.
- */
+/* Set the guard's scope from column names, in the current memory context. */
 extern void guard_scope_init(Guard *guard, Relation rel, char **names, int n);
 
-/* Return how to read the scope's columns, as guard_column_value() does. */
+/*
+ * Return how to read the columns of the scope, as guard_column_value() does.
+ */
 extern GuardValue *guard_scope_columns(const Guard *guard, Relation rel,
 									   bool before);
 
 /* Return a hash of the scope of a new row. */
 extern uint64 guard_scope_hash(Guard *guard, const NewRow *row);
 
-/* Count the columns of the scope that an index of the table can search. */
+/*
+ * Return the number of columns of the scope that an index of the table can
+ * search.
+ */
 extern int	guard_scope_served(const Guard *guard, const GuardTable *table,
 							   Relation index);
 
@@ -355,23 +396,24 @@ extern int	guard_scope_scankeys(const ConflictScan *scan, Relation index,
 								 ScanKey keys);
 
 /*
- * True if the row in the table's slot is similar to the new one, in its scope;
- * *same if the bytes of the signatures are equal.  Sets scan->similarity.
+ * True if the row in the table's slot is similar to the new row and in its
+ * scope; sets *same to true if the bytes of the signatures are equal.  Sets
+ * scan->similarity.
  */
 extern bool guard_is_similar(ConflictScan *scan, bool *same);
 
-/* True if this transaction has inserted the row, COPY ... FREEZE included. */
+/* True if this transaction inserted the row, by COPY ... FREEZE included. */
 extern bool guard_is_own(TupleTableSlot *slot);
 
 /*
- * Return the command of this transaction that inserted the row in the slot;
- * for a frozen row that was deleted since, the command that deleted it.
+ * Return the command of this transaction that inserted the row in the slot.
+ * For a frozen row that was deleted since, return the command that deleted it.
  */
 extern CommandId guard_own_command(TupleTableSlot *slot);
 
 /*
- * True if one command has inserted both rows: the new one, in the table or in
- * a transition table of the running statement, and another one.
+ * True if one command inserted both rows.  `row` is the new row, in the table
+ * or in a transition table of the running statement.
  */
 extern bool guard_inserted_together(TupleTableSlot *row,
 									TupleTableSlot *other);
@@ -379,105 +421,109 @@ extern bool guard_inserted_together(TupleTableSlot *row,
 /* guard_condition.c */
 
 /*
- * Parse the condition of a trigger's arguments; set guard->condition.  In the
- * current memory context.  Raises an error, with a position in the text,
- * unless it is an expression of type boolean over columns of the rows new and
- * old.
+ * Parse the condition among a trigger's arguments, and set guard->condition,
+ * in the current memory context.  Raises an error, with a position in the
+ * text, unless the text is an expression of type boolean over columns of the
+ * rows new and old.
  */
 extern void guard_parse_condition(Guard *guard, Relation rel,
 								  const Trigger *trigger,
 								  const char *condition);
 
 /*
- * Raise an error if the names in the condition mean other objects in the
- * search path of the user than in pg_catalog, where the guard looks them up.
+ * Raise an error if a name in the condition means another object in the user's
+ * search path than in pg_catalog, where the guard looks it up.
  */
 extern void guard_require_same_names(Relation rel, const Trigger *trigger,
 									 const char *condition);
 
 /*
- * True if the condition holds for the new row and the row in the table's slot.
+ * True if the condition holds for the new row and the row in the table's slot,
+ * or if there is no condition.
  */
 extern bool guard_condition_holds(ConflictScan *scan);
 
 /* guard_unique.c */
 
 /*
- * True if the row in the slot of the table that the trigger fires on has the
- * values of a new row in a primary key or another unique index.
+ * True if the row in the slot of guard->own equals the new row in the keys of
+ * a primary key or another unique index.
  */
 extern bool guard_unique_conflict(ConflictScan *scan);
 
 /* guard_key.c */
 
-/* Open the primary key of a table; NULL if there is none. */
+/* Open the primary key of a table; NULL if it has none. */
 extern Relation guard_open_key(Relation rel);
 
 /*
- * Compare two rows of a table by the primary key; false if there is none, or
- * its types have no order.
+ * Compare two rows of a table by the primary key.  False if there is no key,
+ * or if its types have no order.
  */
 extern bool guard_key_compare(Relation rel, TupleTableSlot *a,
 							  TupleTableSlot *b, int *order);
 
-/* True if a row has all of its primary key; it may not before it is stored. */
+/*
+ * True if a row has its complete primary key; a row that is not stored yet may
+ * lack it.
+ */
 extern bool guard_has_key(Relation rel, TupleTableSlot *row);
 
 /*
- * Return "(id)=(17)"; NULL if there is no primary key, the row does not have
- * all of it, or the user may not read it.
+ * Return the key of a row as "(id)=(17)".  NULL if there is no primary key,
+ * the row does not have all of it, or the user may not read it.
  */
 extern char *guard_describe_key(Relation rel, TupleTableSlot *row);
 
 /*
- * Return the key of a row, of a table that has one, as text: the text of a row
- * if it has several columns.
+ * Return the primary key of a row as text; several columns become the text of
+ * a row value.  The table must have a key.
  */
 extern char *guard_key_text(Relation rel, TupleTableSlot *row);
 
 /*
- * True if the user may know how similar the match is: may read its signature,
- * and its key if there is one.
+ * True if the user may know the similarity of the match: if he may read its
+ * signature, and its key if there is one.
  */
 extern bool guard_may_compare(Relation rel, const GuardMatch *match);
 
 /* guard_search.c */
 
 /*
- * True if the row in the table's slot is another row than the new one, a
- * near-duplicate of it, in its scope, and the condition holds.  Sets
+ * True if the row in the table's slot is not the new row itself, is similar to
+ * it, is in its scope, and satisfies the condition with it.  Sets
  * scan->similarity.
  */
 extern bool guard_is_near(ConflictScan *scan);
 
 /*
- * Find a near-duplicate of a new row in any of the guard's tables, and wait
- * for transactions if necessary.  rel is the table that the trigger fires on.
- * If true, match->table->slot holds the row, and the caller clears it; in mode
- * tag it is the nearest of its table.  Allocates in the current memory
- * context.
+ * Find a near-duplicate of a new row in any of the guard's tables, waiting for
+ * transactions if necessary.  `rel` is the table on which the trigger fires.
+ * If true, match->table->slot holds the row, and the caller clears it.  In
+ * mode tag it is the most similar row of its table.  Allocates in the current
+ * memory context.
  */
 extern bool guard_search(Guard *guard, Relation rel, NewRow *row,
 						 GuardMatch *match);
 
 /*
- * True if the version of a row in the slot was deleted by a transaction that
- * was running when the scan began.
+ * True if the row version in the slot was deleted by a transaction that was
+ * running when the scan began.
  */
 extern bool guard_deleted_since(const ConflictScan *scan,
 								TupleTableSlot *slot);
 
 /*
  * Return the live version of the row at *tid, which this transaction has
- * written, in guard->slot, and set *tid to its place; NULL if the row was
+ * written, in guard->slot, and set *tid to its place.  NULL if the row was
  * deleted.
  */
 extern TupleTableSlot *guard_live_version(Guard *guard, Relation rel,
 										  ItemPointer tid);
 
 /*
- * Wait for the transaction, noted in the snapshot, that is changing the row at
- * tid.
+ * Wait for the transaction that is changing the row at tid, as noted in the
+ * dirty snapshot.
  */
 extern void guard_wait(Relation rel, const SnapshotData *dirty,
 					   ItemPointerData tid);
@@ -485,58 +531,59 @@ extern void guard_wait(Relation rel, const SnapshotData *dirty,
 /* guard_statement.c */
 
 /*
- * Check the rows of a statement.  The current memory context is reset for each
+ * Check the rows of a statement.  Resets the current memory context for each
  * row.
  */
 extern void guard_check_statement(Guard *guard, TriggerData *trigdata);
 
 /* guard_moved.c */
 
-/* Note a row that a BEFORE UPDATE trigger accepts. */
+/* Note that a BEFORE UPDATE trigger accepts a row. */
 extern void guard_note_accepted(const Guard *guard,
 								const TriggerData *trigdata);
 
 /*
  * Return the former version, in another partition, of the row of a BEFORE
- * INSERT trigger, and set *rel; NULL if it has not moved.
+ * INSERT trigger, and set *rel to that partition.  NULL if the row has not
+ * moved.
  */
 extern TupleTableSlot *guard_open_former(const TriggerData *trigdata,
 										 Relation *rel);
 
-/* Release what guard_open_former() returned, if it is not NULL. */
+/* Release the result of guard_open_former(), which may be NULL. */
 extern void guard_close_former(Relation rel, TupleTableSlot *former);
 
 /*
- * True if the row of a BEFORE INSERT trigger has moved: the guard has accepted
- * it already.
+ * True if the row of a BEFORE INSERT trigger has moved here from another
+ * partition, where the guard has accepted it.
  */
 extern bool guard_has_moved(const TriggerData *trigdata);
 
 /* guard_tag.c */
 
 /*
- * Return the column for tags; raise an error if it does not exist, cannot hold
- * keys of the table, or is read by the guard.
+ * Return the number of the column for tags.  Raises an error if it does not
+ * exist, cannot hold keys of the table, or is read by the guard.
  */
 extern AttrNumber guard_tag_column(const Guard *guard, Relation rel,
 								   const char *column);
 
 /*
  * Return a copy of the trigger's new row with a tag: the representative of the
- * match, or null if match is NULL or the representative is this very row, by
- * its key or the key of its version before.
+ * match.  The tag is null if match is NULL, or if the representative is the
+ * row itself, by its key or its former version's key.
  */
 extern HeapTuple guard_tag(const Guard *guard, const TriggerData *trigdata,
 						   const GuardMatch *match);
 
 /* guard_skipped.c */
 
-/* Let DISCARD ALL forget skipped rows. */
+/* Install the hook by which DISCARD ALL forgets skipped rows. */
 extern void guard_skipped_init(void);
 
 /*
- * Forget skipped rows of earlier statements; remember a row that is skipped
- * because of the match, if that is not NULL.
+ * Forget skipped rows of earlier statements.  If match is not NULL, remember
+ * that the row is skipped because of it.
  */
 extern void guard_note_skipped(Relation rel, TupleTableSlot *row,
 							   const GuardMatch *match);
@@ -547,15 +594,15 @@ extern void guard_note_skipped(Relation rel, TupleTableSlot *row,
 extern char *guard_describe(const Guard *guard, Relation rel,
 							TupleTableSlot *row, const GuardMatch *match);
 
-/* Raise EXCLUSION_VIOLATION, or a warning in that mode. */
+/* Raise EXCLUSION_VIOLATION or, in mode warn, a warning. */
 extern void guard_report(const Guard *guard, Relation rel,
 						 const Trigger *trigger, const char *detail);
 
 /* guard_check.c */
 
 /*
- * Raise the error, if any, that the first row would raise: create the guard,
- * and drop it.
+ * Raise the error that the first row would raise, if any: create the guard of
+ * the trigger, and drop it.
  */
 extern void guard_require_serving(Relation rel, const Trigger *trigger);
 

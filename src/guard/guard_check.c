@@ -1,11 +1,11 @@
 /*
  * guard_check.c
- *		Checks that a trigger guards its table, when it is created.
+ *		Checks, when a trigger is created, that it can guard its table.
  *
  * PostgreSQL does not call a trigger's function when the trigger is created.
  * So an event trigger, for CREATE TRIGGER, raises the error that the first row
- * would raise.  It reads the arguments and the index only, and nothing with
- * check_function_bodies off, as pg_dump sets it.
+ * would raise.  It reads only the arguments and the index.  With
+ * check_function_bodies off, as pg_dump sets it, it checks nothing.
  */
 #include "postgres.h"
 
@@ -33,8 +33,8 @@ PG_FUNCTION_INFO_V1(neardup_guard_created);
 /* The definition */
 
 /*
- * Raise an error if a name in the arguments is wrong: the check of a table
- * without partitions.
+ * Raise an error if a name in the arguments is wrong.  This is the check of a
+ * partitioned table that has no partitions yet.
  */
 static void
 check_names(Relation rel, const Trigger *trigger)
@@ -60,7 +60,10 @@ check_names(Relation rel, const Trigger *trigger)
 	index_close(index, NoLock);
 }
 
-/* Return a partition, at any level, that may hold rows, or InvalidOid. */
+/*
+ * Return a partition, at any level, that can hold rows; InvalidOid if there is
+ * none.
+ */
 static Oid
 find_leaf(Relation rel)
 {
@@ -82,8 +85,8 @@ try_guard(Relation rel, const Trigger *trigger)
 }
 
 /*
- * A trigger for the rows of a partitioned table is fired by its partitions
- * only.
+ * A row trigger of a partitioned table fires only on partitions, so a
+ * partition's guard is created.
  */
 void
 guard_require_serving(Relation rel, const Trigger *trigger)
@@ -110,9 +113,9 @@ guard_require_serving(Relation rel, const Trigger *trigger)
 	table_close(leaf, NoLock);
 }
 
-/* Dumps of WHEN */
+/* Warnings about WHEN */
 
-/* True if an operator is not found in the search path of a restore. */
+/* True if a restore does not find an operator in its search path. */
 static bool
 is_elsewhere(Oid operator)
 {
@@ -127,7 +130,7 @@ is_elsewhere(Oid operator)
 	return elsewhere;
 }
 
-/* True if an operator compares the value of CASE with one of WHEN. */
+/* True if a node is the comparison of CASE's value with a value of WHEN. */
 static bool
 compares_case(Node *node)
 {
@@ -136,8 +139,8 @@ compares_case(Node *node)
 }
 
 /*
- * Expression tree walker: set *where to an expression whose operator
- * PostgreSQL writes without its schema.
+ * Expression tree walker: set *where to the kind of an expression whose
+ * operator PostgreSQL writes without its schema.
  */
 static bool
 find_unqualified(Node *node, void *where)
@@ -152,7 +155,7 @@ find_unqualified(Node *node, void *where)
 		found = "NULLIF";
 	else if (compares_case(node))
 		found = "CASE with a value";
-	/* both are made as an OpExpr is */
+	/* both structs are laid out as OpExpr */
 	if (found != NULL && is_elsewhere(((OpExpr *) node)->opno))
 	{
 		*(const char **) where = found;
@@ -161,7 +164,9 @@ find_unqualified(Node *node, void *where)
 	return expression_tree_walker(node, find_unqualified, where);
 }
 
-/* Warn of a WHEN that a dump cannot restore: then the guard is lost. */
+/*
+ * Warn about a WHEN that a dump cannot restore, since the guard would be lost.
+ */
 static void
 warn_of_when(const Trigger *trigger)
 {
@@ -181,7 +186,8 @@ warn_of_when(const Trigger *trigger)
 /* The event trigger */
 
 /*
- * True if a command may have created a guard: a cheap look at its parse tree.
+ * True if a command may have created a guard, judging from its parse tree,
+ * which is cheap.
  */
 static bool
 may_create_guard(const EventTriggerData *event)
@@ -193,8 +199,8 @@ may_create_guard(const EventTriggerData *event)
 }
 
 /*
- * Check a new guard, as the table's owner: index expressions are prepared,
- * which may call functions that the owner has written.
+ * Check a new guard with the rights of the table's owner, as preparing index
+ * expressions may call functions that the owner has written.
  */
 static void
 check_guard(Relation rel, const Trigger *trigger)

@@ -1,13 +1,13 @@
 /*
  * guard_condition.c
- *		A condition on both rows: the new one, and one that is there.
+ *		The condition on both rows: the new row, and a stored row.
  *
  * The text of the trigger's argument is parsed when a guard is created, as
- * PostgreSQL parses the WHEN of a trigger.  Names are looked up in pg_catalog
- * alone, whatever the search path of the inserter is, as for an expression of
- * an index in a dump; others have their schema in the text.  The expression is
- * computed with the inserter's rights, as a CHECK is.  Rows are
- * near-duplicates only if it is true: null is false.
+ * PostgreSQL parses the WHEN of a trigger.  Names are looked up only in
+ * pg_catalog, whatever the inserter's search path, as for an index expression
+ * in a dump.  Other names have their schema in the text.  The expression is
+ * computed with the inserter's rights, as CHECK constraints are.  Rows are
+ * near-duplicates only if it is true; null counts as false.
  */
 #include "postgres.h"
 
@@ -30,11 +30,11 @@
 #include "base/compat.h"
 #include "guard/guard.h"
 
-/* Numbers of the rows in the range table, while parsing */
+/* Range table indexes of the rows while the text is parsed */
 #define NEW_VARNO	1
 #define OLD_VARNO	2
 
-/* What an error message needs */
+/* What error messages about a condition need */
 typedef struct ConditionText
 {
 	Relation	rel;
@@ -44,7 +44,7 @@ typedef struct ConditionText
 
 /* Errors */
 
-/* Return the names of the columns of a table, with commas. */
+/* Return the names of a table's columns, separated by commas. */
 static char *
 column_names(Relation rel)
 {
@@ -61,8 +61,8 @@ column_names(Relation rel)
 }
 
 /*
- * Error context callback: errors point to a place in the text of the
- * condition, not in the calling statement, and say which names there are.
+ * Error context callback: let errors point into the text of the condition, not
+ * into the calling statement, and say which names exist.
  */
 static void
 explain_error(void *arg)
@@ -94,7 +94,7 @@ explain_error(void *arg)
 			   RelationGetRelationName(parsing->rel));
 }
 
-/* Raise an error about the condition. */
+/* Raise an error: the text is no valid condition. */
 static void
 refuse(const char *message)
 {
@@ -106,7 +106,7 @@ refuse(const char *message)
 
 /* Parsing */
 
-/* Return the only expression of the text. */
+/* Parse the text, which must be one expression, and return that. */
 static Node *
 parse_text(const char *text)
 {
@@ -124,7 +124,7 @@ parse_text(const char *text)
 	return linitial_node(ResTarget, select->targetList)->val;
 }
 
-/* Add a row of the table to the names that the condition can use. */
+/* Let the condition refer to a row of the table by this name. */
 static void
 add_row(ParseState *pstate, Relation rel, const char *name)
 {
@@ -136,7 +136,10 @@ add_row(ParseState *pstate, Relation rel, const char *name)
 					 false, true, true);
 }
 
-/* True if an expression uses a whole row or a system column. */
+/*
+ * Expression tree walker: true if an expression uses a whole row or a system
+ * column.
+ */
 static bool
 uses_other_than_columns(Node *node, void *context)
 {
@@ -147,7 +150,7 @@ uses_other_than_columns(Node *node, void *context)
 	return expression_tree_walker(node, uses_other_than_columns, context);
 }
 
-/* Analyze the condition, with the search path of the moment. */
+/* Analyze the condition, with the present search path. */
 static Node *
 analyze(Relation rel, const char *text)
 {
@@ -169,7 +172,7 @@ analyze(Relation rel, const char *text)
 	return expr;
 }
 
-/* Analyze the condition, with names in pg_catalog. */
+/* Analyze the condition, with names looked up in pg_catalog. */
 static Node *
 analyze_in_catalog(Relation rel, const char *text)
 {
@@ -202,7 +205,7 @@ guard_parse_condition(Guard *guard, Relation rel, const Trigger *trigger,
 	pull_varattnos(expr, NEW_VARNO, &guard->condition.columns);
 	pull_varattnos(expr, OLD_VARNO, &guard->condition.columns);
 
-	/* a version of a row is read as either */
+	/* a stored row may serve as either row */
 	inputs = guard_expand_generated(expr, rel, NEW_VARNO, guard->before);
 	inputs = guard_expand_generated(inputs, rel, OLD_VARNO, guard->before);
 	pull_varattnos(inputs, NEW_VARNO, &guard->condition.inputs);
@@ -236,7 +239,7 @@ guard_require_same_names(Relation rel, const Trigger *trigger,
 
 /* Computing */
 
-/* Return the row in the table's slot, in the layout of the new row. */
+/* Return the row in the table's slot, converted to the new row's layout. */
 static TupleTableSlot *
 other_row(ConflictScan *scan)
 {

@@ -1,11 +1,12 @@
 /*
  * guard_definition.c
- *		The definition of a trigger: arguments, timing, inheritance.
+ *		Reads and checks the definition of a trigger: arguments, timing,
+ *		inheritance.
  *
  * The word "if" comes before a condition, the word "within" before the columns
- * of the scope.  They are no modes, and are not expected in the place of a tag
- * column, so they are unambiguous.  One argument for each column needs no
- * rules for quoting.
+ * of the scope.  Neither is a mode, nor likely to be the name of a tag column,
+ * so they are unambiguous.  Each column is an argument of its own, which needs
+ * no rules for quoting.
  */
 #include "postgres.h"
 
@@ -51,7 +52,7 @@ static const char *const mode_names[] = {
 	[GUARD_WARN] = "warn"
 };
 
-/* Return the mode of that name. */
+/* Return the mode with this name, or raise an error. */
 static GuardMode
 parse_mode(const char *text)
 {
@@ -65,14 +66,14 @@ parse_mode(const char *text)
 			 errhint(USAGE_HINT)));
 }
 
-/* True if an argument is that word. */
+/* True if argument i exists and is this word. */
 static bool
 is_word(const Trigger *trigger, int i, const char *word)
 {
 	return i < trigger->tgnargs && strcmp(trigger->tgargs[i], word) == 0;
 }
 
-/* Raise an error: nothing follows a word. */
+/* Raise an error: nothing follows a word that needs something. */
 static void
 raise_nothing_after(const Trigger *trigger, const char *word, const char *what)
 {
@@ -83,7 +84,10 @@ raise_nothing_after(const Trigger *trigger, const char *word, const char *what)
 			 errhint(USAGE_HINT)));
 }
 
-/* Find the condition, and the arguments that name the columns of the scope. */
+/*
+ * Find the words "if" and "within": the condition, the columns of the scope,
+ * and the number of arguments before.
+ */
 static GuardArguments
 split_arguments(const Trigger *trigger)
 {
@@ -144,12 +148,9 @@ guard_arguments(const Trigger *trigger)
 	return arguments;
 }
 
-/* When it fires */
+/* Timing */
 
-/*
- * Raise an error unless a trigger for each row fires at the right time for its
- * mode.
- */
+/* Raise an error unless a row trigger fires at the right time for its mode. */
 static void
 check_row_timing(Relation rel, const Trigger *trigger, GuardMode mode)
 {
@@ -190,8 +191,8 @@ check_row_timing(Relation rel, const Trigger *trigger, GuardMode mode)
 }
 
 /*
- * Raise an error unless a trigger for each statement fires at the right time
- * for its mode.
+ * Raise an error unless a statement trigger fires at the right time for its
+ * mode.
  */
 static void
 check_statement_timing(Relation rel, const Trigger *trigger, GuardMode mode)
@@ -239,9 +240,9 @@ is_child(Relation rel)
 }
 
 /*
- * Raise an error if the table takes part in inheritance without partitions:
- * the guard would compare rows of one table only.  A child is refused because
- * some extensions copy the triggers of a parent to it.
+ * Raise an error if the table takes part in inheritance without partitions, as
+ * the guard would compare rows of one table only.  A child is refused, too,
+ * because some extensions copy a parent's triggers to it.
  */
 static void
 check_inheritance(Relation rel)
@@ -281,7 +282,7 @@ guard_definition(Relation rel, const Trigger *trigger)
 const Trigger *
 guard_trigger(Relation rel, const char *name, bool missing_ok)
 {
-	/* a copy: taking a lock may free the relation's */
+	/* a copy, since taking a lock may free the relation's own */
 	const TriggerDesc *triggers = CopyTriggerDesc(rel->trigdesc);
 	FmgrInfo	function;
 

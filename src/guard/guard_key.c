@@ -1,12 +1,12 @@
 /*
  * guard_key.c
- *		The primary key of a row: its order, its text, and who may read it.
+ *		Primary keys of rows: their order, their text, and who may read them.
  *
- * Messages name a row by its primary key, and only to users who may read it:
- * the inserter need not have the right to, as with unique constraints.
+ * Messages name a row by its primary key, but only to users who may read it.
+ * As with unique constraints, the inserter need not have that right.
  * BuildIndexValueDescription() decides, and refuses under row-level security.
- * The similarity is withheld from who may not read the row: by it somebody who
- * knows most of a hidden text could guess the rest.
+ * A user who may not read the row does not learn the similarity either:
+ * whoever knows most of a hidden text could guess the rest by it.
  */
 #include "postgres.h"
 
@@ -45,7 +45,7 @@ guard_open_key(Relation rel)
 	return found;
 }
 
-/* Get the values of the key in a row; return their number. */
+/* Read the values of the key from a row; return their number. */
 static int
 key_values(Relation key, TupleTableSlot *row, Datum *values, bool *isnull)
 {
@@ -60,8 +60,8 @@ key_values(Relation key, TupleTableSlot *row, Datum *values, bool *isnull)
 
 /*
  * Return the comparison function of a type, in the type cache, or NULL.  The
- * operator class of the key need not be for btree: a key WITHOUT OVERLAPS is a
- * GiST index.
+ * type is asked, since the key's operator class need not be for btree: a key
+ * WITHOUT OVERLAPS is a GiST index.
  */
 static FmgrInfo *
 comparison_of(Oid type)
@@ -118,7 +118,7 @@ guard_has_key(Relation rel, TupleTableSlot *row)
 	return complete;
 }
 
-/* Return several values as the text of a row: (17,en). */
+/* Return the key's values as the text of a row value: (17,en). */
 static char *
 row_text(Relation key, TupleTableSlot *row, Datum *values, bool *isnull)
 {
@@ -183,8 +183,8 @@ guard_describe_key(Relation rel, TupleTableSlot *row)
 }
 
 /*
- * True if the user may read the column, or the expression's columns, of all
- * rows of a table.
+ * True if the user may read a value of all rows of a table: the column, or the
+ * columns of the expression.
  */
 static bool
 may_read(Relation rel, const GuardValue *value)
@@ -201,7 +201,7 @@ may_read(Relation rel, const GuardValue *value)
 								  member + FirstLowInvalidHeapAttributeNumber,
 								  GetUserId(), ACL_SELECT) != ACLCHECK_OK)
 			return false;
-	/* an expression over the whole row has no inputs */
+	/* an expression over the whole row has no list of inputs */
 	return value->inputs != NULL;
 }
 

@@ -1,21 +1,21 @@
 /*
  * guard_moved.c
- *		Rows that an UPDATE moves to another partition.
+ *		Recognizes rows that an UPDATE moves to another partition.
  *
- * PostgreSQL fires the BEFORE UPDATE triggers of the partition that a row is
- * in, deletes the row there, and fires the BEFORE INSERT triggers of the
- * partition that it goes to.  To skip it then would lose it.  So a row that a
- * guard in mode skip has accepted as an UPDATE is not checked again as the
- * INSERT that follows.  It is recognized by the statement, which processes one
- * row after the other, and by the deleted version, which is marked as moved.
+ * PostgreSQL fires the BEFORE UPDATE triggers of the partition where a row is,
+ * deletes the row there, and fires the BEFORE INSERT triggers of the partition
+ * where it goes.  To skip the row then would lose it.  So a row that a guard
+ * in mode skip has accepted as an UPDATE is not checked again as the INSERT
+ * that follows.  It is recognized by the statement, which processes one row
+ * after the other, and by the deleted version, which is marked as moved.
  * Statements of other triggers may run in between.
  *
  * (If another BEFORE INSERT trigger drops a moved row, the guard mistakes the
  * next row that the same MERGE, or another part of WITH, inserts for the moved
- * one.)
+ * row.)
  *
  * In mode tag the row is checked again.  Its own former key must not become
- * its tag, though other rows of its group have that tag.  So its former
+ * its tag, although other rows of its group may have that tag.  So its former
  * version is looked up.
  */
 #include "postgres.h"
@@ -37,22 +37,23 @@
 /* A row that a guard has accepted as an UPDATE */
 typedef struct Moving
 {
-	StatementId statement;		/* that updates it */
-	int			depth;			/* of triggers that run the statement */
-	NameData	guard;			/* the trigger's name, the same in all
-								 * partitions */
+	StatementId statement;		/* statement that updates the row */
+	int			depth;			/* number of nested triggers that run the
+								 * statement */
+	NameData	guard;			/* name of the trigger, which is the same in
+								 * all partitions */
 	Oid			relid;
-	ItemPointerData tid;
+	ItemPointerData tid;		/* version that the statement deletes */
 } Moving;
 
-/* The last row of each guard, of the running statements */
+/* The row that each guard accepted last, in the running statements */
 static Moving *moving;
-static size_t room;
-static int	nmoving;
+static size_t room;				/* number of elements allocated */
+static int	nmoving;			/* number of elements */
 
 /*
- * True if an older entry may still be needed: statements of deeper triggers
- * have ended.
+ * True if an older entry may still be needed.  Statements of more deeply
+ * nested triggers have ended.
  */
 static bool
 is_awaited(const Moving *old, const Moving *row)
@@ -119,7 +120,7 @@ find_moving(const TriggerData *trigdata)
 }
 
 /*
- * True if this transaction has moved the version in the slot to another
+ * True if this transaction has moved the row version in the slot to another
  * partition.
  */
 static bool
@@ -160,7 +161,7 @@ guard_open_former(const TriggerData *trigdata, Relation *rel)
 		guard_close_former(*rel, slot);
 		return NULL;
 	}
-	/* a row arrives once */
+	/* each row arrives once */
 	*row = moving[--nmoving];
 	return slot;
 }

@@ -1,6 +1,6 @@
 /*
  * guard_report.c
- *		Errors and warnings about near-duplicates.
+ *		Reports near-duplicates: errors, warnings, and their details.
  */
 #include "postgres.h"
 

@@ -1,17 +1,17 @@
 /*
  * guard_row.c
- *		Rows: how their values are read, and a new one compared with a stored
- *		one.
+ *		Rows: how their values are read, and how a new row is compared with a
+ *		stored row.
  *
  * The signature is a key of the index: a column, or an expression over the
  * row.  In a BEFORE trigger a generated column has no value yet.  Its
  * generation expression is used instead, also within an index expression.
  *
  * Rows are compared only if they are equal in the columns of the scope and
- * satisfy the predicate of the index.  Values are equal if the default
- * equality operator of their type says so, under the column's collation.
- * Nulls are equal to each other, as in an index that is NULLS NOT DISTINCT:
- * otherwise rows without a tenant would not be guarded.
+ * satisfy the predicate of the index.  Values are compared by the default
+ * equality operator of their type, with the column's collation.  Nulls are
+ * equal to each other, as in an index that is NULLS NOT DISTINCT: otherwise
+ * rows without a tenant would not be guarded.
  */
 #include "postgres.h"
 
@@ -37,25 +37,27 @@
 
 /* Values */
 
-/* The generated columns to replace */
+/* Which generated columns expand() replaces */
 typedef struct Expansion
 {
 	Relation	rel;
 	int			varno;
-	bool		all;			/* not only those that are in no row */
+	bool		all;			/* true: all of them; false: virtual ones only */
 } Expansion;
 
-/* 'v': a virtual column, from version 18 on, is in no row */
+/* 'v' is a virtual column, from PostgreSQL 18 on, which no row stores */
 #define IS_VIRTUAL(generated) ((generated) == 'v')
 
-/* Return how a column is generated, or '\0'. */
+/* Return attgenerated of a column: '\0' if it is not generated. */
 static char
 generated(Relation rel, AttrNumber attno)
 {
 	return TupleDescAttr(RelationGetDescr(rel), attno - 1)->attgenerated;
 }
 
-/* Raise an error: an expression takes the whole row. */
+/*
+ * Raise an error: an expression that takes the whole row cannot be computed.
+ */
 static void
 refuse_whole_row(Relation rel)
 {
@@ -68,8 +70,8 @@ refuse_whole_row(Relation rel)
 }
 
 /*
- * Replace generated columns by their generation expressions, which use no
- * generated column.
+ * Expression tree mutator: replace generated columns by their generation
+ * expressions, in which no generated column can occur.
  */
 static Node *
 expand(Node *node, void *context)
@@ -107,7 +109,8 @@ guard_expand_generated(Node *expr, Relation rel, int varno, bool all)
 }
 
 /*
- * Return a copy of the expression of a key column that is not a plain column.
+ * Return a copy of the expression of an index's key column, which is not a
+ * plain column.
  */
 static Node *
 index_expression(Relation index, AttrNumber keyno)
@@ -122,7 +125,10 @@ index_expression(Relation index, AttrNumber keyno)
 	return list_nth(RelationGetIndexExpressions(index), n);
 }
 
-/* Make a value of a column, computed by an expression if that is not NULL. */
+/*
+ * Make a value that is a column, or is computed by an expression if that is
+ * not NULL.
+ */
 static GuardValue
 make_value(AttrNumber attno, Node *expr)
 {
@@ -225,8 +231,8 @@ guard_value(GuardValue *value, TupleTableSlot *row, ExprContext *econtext,
 		MemoryContext caller = MemoryContextSwitchTo(value->memory);
 
 		/*
-		 * not earlier: this computes constants, perhaps with functions of the
-		 * table's owner
+		 * not earlier, as this computes constants, perhaps by functions of
+		 * the table's owner
 		 */
 		value->state = ExecInitExpr(expression_planner(value->expr), NULL);
 		MemoryContextSwitchTo(caller);
@@ -265,7 +271,7 @@ guard_inputs_unchanged(const Bitmapset *inputs, TupleTableSlot *before,
 		bool		isnull[2];
 		Datum		values[2];
 
-		/* an expression may name tableoid, a condition the whole row */
+		/* an expression may name tableoid, and a condition the whole row */
 		if (attno <= 0)
 			return false;
 		values[0] = slot_getattr(before, attno, &isnull[0]);
@@ -297,7 +303,7 @@ guard_scope_attno(Relation rel, const char *name)
 	return attno;
 }
 
-/* Set how a column of the scope is compared. */
+/* Look up how a column of the scope is compared. */
 static void
 find_equality(Relation rel, const char *name, GuardScope *scope)
 {
@@ -315,7 +321,7 @@ find_equality(Relation rel, const char *name, GuardScope *scope)
 						   format_type_be(att->atttypid)),
 				 errhint("Name another column in the arguments of neardup_guard after 'within'."),
 				 errtablecol(rel, attno)));
-	scope->name = pstrdup(name);	/* a trigger's may be freed */
+	scope->name = pstrdup(name);	/* the trigger's string may be freed */
 	scope->operator = type->eq_opr;
 	scope->collation = att->attcollation;
 	fmgr_info(get_opcode(type->eq_opr), &scope->equal);
@@ -397,7 +403,7 @@ is_in_scope(const ConflictScan *scan)
 
 /*
  * Return the key column of an index that can search column attno of the scope
- * for equal values, and set the strategy; 0 if there is none.
+ * for equal values, and set the strategy; InvalidAttrNumber if there is none.
  */
 static AttrNumber
 find_key(Relation index, AttrNumber attno, const GuardScope *scope,
@@ -483,7 +489,7 @@ guard_read_row(Guard *guard, TupleTableSlot *slot, NewRow *row)
 	return true;
 }
 
-/* True if two versions of a row have the same bytes of the signature. */
+/* True if the signatures of two versions of a row have the same bytes. */
 static bool
 is_signature_unchanged(Guard *guard, TupleTableSlot *before,
 					   TupleTableSlot *after)
@@ -542,7 +548,9 @@ guard_is_similar(ConflictScan *scan, bool *same)
 	{
 		const Signature *sig = DatumGetSignature(value);
 
-		/* different specs are never near; no warning here */
+		/*
+		 * signatures of different specs never match; this is no place to warn
+		 */
 		similar = spec_equal(&new->spec, &sig->spec) &&
 			signatures_near(new, sig, scan->guard->threshold, MEASURE_JACCARD);
 		if (similar)

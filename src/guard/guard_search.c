@@ -1,8 +1,9 @@
 /*
  * guard_search.c
- *		Search the indexes for a near-duplicate of one row.
+ *		Searches the tables of a guard, by their indexes, for a near-duplicate
+ *		of one row.
  *
- * The protocol is the one of exclusion constraints: see README.md.
+ * The protocol is the protocol of exclusion constraints: see README.md.
  */
 #include "postgres.h"
 
@@ -27,21 +28,24 @@
 #include "signature/sql/signature_query.h"
 #include "guard/guard.h"
 
-/* The outcome of a visit to a row, or of a scan */
+/* Outcome of a visit to a row, or of a scan */
 typedef enum Outcome
 {
 	NOTHING,					/* no near-duplicate */
-	FOUND,						/* a live one */
-	IN_PROGRESS,				/* one that another transaction is changing */
-	MOVED,						/* one may have a new version elsewhere */
+	FOUND,						/* a near-duplicate that is live */
+	IN_PROGRESS,				/* a near-duplicate that another transaction
+								 * is changing */
+	MOVED,						/* a dead version, whose row may have a new
+								 * version elsewhere */
 } Outcome;
 
-/* The judge */
+/* Comparison */
 
 /*
- * True if the row in the table's slot, whose signature is equal, is the new
- * row, whose place is not known.  Its primary key is equal; without one, it is
- * the first row of this transaction.  A second one is near to it as well.
+ * True if the row in the table's slot is the new row itself, whose place is
+ * not known.  Its signature is equal.  It is recognized by its primary key.
+ * Without a key, the first such row of this transaction counts; a second one
+ * is a near-duplicate.
  */
 static bool
 is_found_self(ConflictScan *scan)
@@ -110,8 +114,8 @@ guard_deleted_since(const ConflictScan *scan, TupleTableSlot *slot)
 }
 
 /*
- * True if any version on the HOT chain at tid, all of them dead, was deleted
- * since the start.
+ * True if any version on the HOT chain at tid was deleted since the scan
+ * began.  All versions on it are dead.
  */
 static bool
 chain_deleted_since(ConflictScan *scan, ItemPointerData tid)
@@ -131,8 +135,8 @@ chain_deleted_since(ConflictScan *scan, ItemPointerData tid)
 }
 
 /*
- * Visit a row that the index has found.  While another transaction extends a
- * HOT chain, more than one member is visible.
+ * Visit a row that the index has found.  More than one member of a HOT chain
+ * is visible while another transaction extends it.
  */
 static Outcome
 visit(ConflictScan *scan, ItemPointerData tid)
@@ -142,7 +146,7 @@ visit(ConflictScan *scan, ItemPointerData tid)
 	bool		again = false;
 	bool		visible = false;
 
-	/* usually the new row begins a chain, and needs no visit */
+	/* usually the new row begins a chain, and need not be visited */
 	if (scan->row->place == ROW_AT_TID && scan->table == scan->guard->own &&
 		ItemPointerEquals(&tid, &scan->row->tid))
 		return NOTHING;
@@ -168,8 +172,8 @@ visit(ConflictScan *scan, ItemPointerData tid)
 }
 
 /*
- * True if the row in the table's slot is nearer than the best, or as near and
- * first by key.
+ * True if the row in the table's slot is more similar than the best, or
+ * equally similar and before it in key order.
  */
 static bool
 is_nearer(ConflictScan *scan)
@@ -185,8 +189,9 @@ is_nearer(ConflictScan *scan)
 }
 
 /*
- * Note a near row, and continue: in mode tag for the nearest one, for a new
- * row whose place is not known until it is found.
+ * Keep a near-duplicate as the best, and let the scan continue: in mode tag to
+ * find the most similar one, and for a new row at an unknown place to find
+ * that row.
  */
 static Outcome
 note_match(ConflictScan *scan)
@@ -200,13 +205,12 @@ note_match(ConflictScan *scan)
 	return NOTHING;
 }
 
-/* Put the best row into the table's slot, after all rows were visited. */
+/* After all rows were visited, copy the best row to the table's slot. */
 static Outcome
 take_best(ConflictScan *scan)
 {
 	/*
-	 * a new row that was not found has been changed or deleted by another
-	 * trigger
+	 * a new row that was not found was changed or deleted by another trigger
 	 */
 	if (TTS_EMPTY(scan->best) ||
 		(scan->row->place == ROW_SOMEWHERE && !scan->self_seen))
@@ -216,7 +220,7 @@ take_best(ConflictScan *scan)
 	return FOUND;
 }
 
-/* Visit the rows of a bitmap, up to the first outcome that ends the scan. */
+/* Visit the rows of a bitmap until an outcome ends the scan. */
 static Outcome
 visit_all(ConflictScan *scan, TIDBitmap *bitmap)
 {
@@ -247,8 +251,8 @@ visit_all(ConflictScan *scan, TIDBitmap *bitmap)
 }
 
 /*
- * Add all rows that a scan finds to a bitmap, whatever gin_fuzzy_search_limit
- * is.
+ * Add all rows that a scan finds to a bitmap; gin_fuzzy_search_limit must not
+ * leave any out.
  */
 static void
 find_all(IndexScanDesc scan, TIDBitmap *bitmap)
@@ -267,7 +271,10 @@ find_all(IndexScanDesc scan, TIDBitmap *bitmap)
 	PG_END_TRY();
 }
 
-/* Return the rows that the index finds, in the current memory context. */
+/*
+ * Return the rows that the index finds as a bitmap, in the current memory
+ * context.
+ */
 static TIDBitmap *
 candidates(ConflictScan *scan, ScanKey keys)
 {
@@ -283,7 +290,9 @@ candidates(ConflictScan *scan, ScanKey keys)
 	return bitmap;
 }
 
-/* Scan a table once; on FOUND its slot holds the row. */
+/*
+ * Scan a table once.  If the outcome is FOUND, the table's slot holds the row.
+ */
 static Outcome
 scan_table(ConflictScan *scan, ScanKey keys)
 {
@@ -317,7 +326,10 @@ guard_wait(Relation rel, const SnapshotData *dirty, ItemPointerData tid)
 						  dirty->xmax, rel, &tid, XLTW_RecheckExclusionConstr);
 }
 
-/* Search one table until there is no transaction to wait for. */
+/*
+ * Scan one table until there is no transaction to wait for; true if there is a
+ * near-duplicate.
+ */
 static bool
 search_table(ConflictScan *scan, ScanKey keys)
 {
@@ -337,7 +349,8 @@ search_table(ConflictScan *scan, ScanKey keys)
 }
 
 /*
- * Return the layout of the table's rows if they are to be converted, or NULL.
+ * Return the conversion of the table's rows to the new row's layout, or NULL
+ * if the condition needs none.
  */
 static TupleConversionMap *
 find_layout(const Guard *guard, const GuardTable *table)
@@ -348,7 +361,10 @@ find_layout(const Guard *guard, const GuardTable *table)
 								  guard->own->slot->tts_tupleDescriptor);
 }
 
-/* Search the next table, and note the near row. */
+/*
+ * Search the next table; true if it has a near-duplicate, which *match
+ * describes.
+ */
 static bool
 search_next(ConflictScan *scan, GuardTable *table, Relation rel, ScanKey keys,
 			GuardMatch *match)

@@ -1,10 +1,11 @@
 /*
  * guard_skipped.c
- *		Rows that a guard in mode skip has left out of the last statement.
+ *		Remembers the rows that guards in mode skip left out of the last
+ *		statement.
  *
- * RETURNING does not return a row that a BEFORE trigger skips, nor can it
- * return another row instead.  So the session remembers skipped rows, until a
- * guard in mode skip checks a row of another statement, or DISCARD ALL.
+ * RETURNING does not return a row that a BEFORE trigger skips, nor another row
+ * in its place.  So the session remembers skipped rows until DISCARD ALL, or
+ * until a guard in mode skip checks a row of another statement.
  */
 #include "postgres.h"
 
@@ -23,34 +24,38 @@
 
 PG_FUNCTION_INFO_V1(neardup_guard_skipped);
 
-/* Number of rows remembered, if their keys fit into work_mem. */
+/* Maximum number of rows remembered; their keys must also fit into work_mem */
 #define MAX_SKIPPED		10000
 
 #define SKIPPED_COLUMNS	5
 
+/* A skipped row, and the near-duplicate because of which it was skipped */
 typedef struct Skipped
 {
 	Oid			relid;
-	char	   *key;			/* NULL: none, or not to be shown */
+	char	   *key;			/* key as text; NULL = no key, or not to be
+								 * shown */
+	/* table of the near-duplicate */
 	Oid			near_relid;
-	char	   *near_key;
+	char	   *near_key;		/* key of the near-duplicate; NULL as for key */
 	double		similarity;
-	bool		shown;			/* may the role read the near row? */
-	Oid			role;			/* that ran the statement, and may read the
-								 * keys */
+	bool		shown;			/* true if the role may know the similarity */
+	Oid			role;			/* role that ran the statement, and may read
+								 * the keys */
 } Skipped;
 
+/* The skipped rows of the last statement */
 static struct
 {
-	MemoryContext memory;		/* of the rows, or NULL */
-	StatementId statement;		/* that skipped them */
+	MemoryContext memory;		/* memory of the rows; NULL = not created yet */
+	StatementId statement;		/* statement that skipped the rows */
 	Skipped    *rows;
-	size_t		room;
-	size_t		n;
-	size_t		bytes;			/* of keys */
+	size_t		room;			/* number of rows allocated */
+	size_t		n;				/* number of rows */
+	size_t		bytes;			/* total length of the keys */
 }			last;
 
-/* Forget the rows of an earlier statement. */
+/* Forget all rows, and begin to remember the rows of a statement. */
 static void
 begin_statement(StatementId statement)
 {
@@ -62,8 +67,8 @@ begin_statement(StatementId statement)
 }
 
 /*
- * Return the key of a row as text; NULL if it has none yet, or the user may
- * not read it.
+ * Return the key of a row as text.  NULL if the row has no key yet, or the
+ * user may not read it.
  */
 static char *
 readable_key(Relation rel, TupleTableSlot *row)
@@ -82,10 +87,10 @@ copied(const char *text)
 	return pstrdup(text);
 }
 
-/* The hook that was set before ours, or NULL */
+/* Hook that was set before ours; NULL = none */
 static ProcessUtility_hook_type previous_utility = NULL;
 
-/* ProcessUtility_hook: DISCARD ALL forgets skipped rows. */
+/* ProcessUtility_hook: let DISCARD ALL forget skipped rows. */
 static void
 forget_on_discard(PlannedStmt *statement, const char *query, bool read_only,
 				  ProcessUtilityContext context, ParamListInfo params,

@@ -1,10 +1,10 @@
 /*
  * guard_statement.c
- *		Check all new rows of a statement at once.
+ *		Checks all new rows of a statement at once.
  *
- * If the rows of the transition table are few, and there is an index, each is
- * looked up.  Otherwise the table is read and joined with them by the
- * similarity join, which needs no index.  README.md has the protocol.
+ * If the transition table has few rows, and there is an index, each row is
+ * looked up.  Otherwise all rows are joined with the table by the similarity
+ * join, which needs no index.  README.md has the protocol.
  */
 #include "postgres.h"
 
@@ -27,61 +27,64 @@
 /* Number of rows that can be read and joined in the time of one look-up */
 #define ROWS_PER_LOOK_UP	30
 
-/* Number of pairs of groups after which the count of refused rows ends */
+/* Number of pairs of groups after which refused rows are no longer counted */
 #define MAX_PAIRS			1000000
 
-/*
- * A row of the table in the join.  The scope is 0 if there are no scopes, or
- * sets of different scopes have no feature in common.
- */
+/* A row of the table in the join */
 typedef struct PlacedRow
 {
 	ItemPointerData tid;
-	uint32		scope;			/* hash */
+	uint32		scope;			/* hash of the scope; 0 if there are no
+								 * scopes, or if sets of different scopes
+								 * share no feature */
 } PlacedRow;
 
-/* The rows of the statement */
+/* New rows of the statement */
 typedef struct NewRows
 {
-	CommandId	command;		/* the statement's */
+	CommandId	command;		/* the statement's command id */
 	Tuplestorestate *new;
-	Tuplestorestate *old;		/* NULL if it is an INSERT */
+	Tuplestorestate *old;		/* transition table of old versions; NULL for
+								 * an INSERT */
 	TupleTableSlot *row;
 	TupleTableSlot *before;
-	size_t		n;				/* rows to check */
-	uint64		nvalues;		/* of these signatures */
-	bool		has[SIGNATURE_KINDS];	/* the kinds of their signatures */
+	size_t		n;				/* number of rows to check */
+	uint64		nvalues;		/* number of values in their signatures */
+	bool		has[SIGNATURE_KINDS];	/* kinds of their signatures */
 } NewRows;
 
+/* State of the check of a statement */
 typedef struct StatementCheck
 {
 	Guard	   *guard;
 	Relation	rel;
-	MemoryContext context;		/* longer than a row */
+	MemoryContext context;		/* memory that lasts until the check ends */
 	size_t		memory;
 	NewRows		rows;
 
 	/* rows of the table */
-	double		table_rows;		/* an estimate */
+	double		table_rows;		/* estimated number of rows */
 	ConflictScan scan;
 	JoinEngine *join;
-	SignatureKind kind;			/* of signatures that are compared */
-	NewRow		entered;		/* the new row of the scan */
+	SignatureKind kind;			/* kind of the signatures that are being
+								 * compared */
+	NewRow		entered;		/* new row that is being compared */
 
 	/* results */
-	uint8	   *refused;		/* bits: new rows that are near to another */
-	uint64		nrefused;
-	uint64		npairs;			/* of groups */
-	char	   *detail;			/* of the first refusal */
-	bool		again;			/* must the check be repeated? */
-	SnapshotData busy;			/* a transaction that is changing a row, or
-								 * none */
-	ItemPointerData busy_row;
+	uint8	   *refused;		/* bitmap of new rows that are refused */
+	uint64		nrefused;		/* number of refused rows */
+	uint64		npairs;			/* number of pairs of groups that were
+								 * compared */
+	char	   *detail;			/* describes the first refusal */
+	bool		again;			/* true if the check must be repeated */
+	SnapshotData busy;			/* notes a transaction that is changing a row;
+								 * no transaction = none to wait for */
+	ItemPointerData busy_row;	/* the row that it is changing */
 } StatementCheck;
 
 /* The statement's rows */
 
-/* Read the transition tables from their beginning. */
+/* Begin to read the transition tables from their first rows. */
 static void
 rewind_rows(StatementCheck *check)
 {
@@ -93,7 +96,10 @@ rewind_rows(StatementCheck *check)
 	tuplestore_rescan(check->rows.old);
 }
 
-/* Get the next row of a transition table, in memory that the slot may own. */
+/*
+ * Read the next row of a transition table into a slot; false at the end.  The
+ * slot may own memory of check->context.
+ */
 static bool
 next_row(StatementCheck *check, Tuplestorestate *rows, TupleTableSlot *slot)
 {
@@ -105,9 +111,9 @@ next_row(StatementCheck *check, Tuplestorestate *rows, TupleTableSlot *slot)
 }
 
 /*
- * Read the next row of the statement with a new signature, a new scope or new
- * inputs of the condition, in memory that lasts until the next call; false if
- * there is none.
+ * Read the next row of the statement that must be checked: an UPDATE must have
+ * changed something that the guard reads.  The row is valid until the next
+ * call.  False at the end.
  */
 static bool
 next_new(StatementCheck *check, NewRow *row)
@@ -134,7 +140,7 @@ next_new(StatementCheck *check, NewRow *row)
 	}
 }
 
-/* Count the statement's rows and their values. */
+/* Count the statement's rows to check, and their values. */
 static void
 note_new(StatementCheck *check)
 {
@@ -150,8 +156,8 @@ note_new(StatementCheck *check)
 }
 
 /*
- * True if that command of this transaction, or a later one, has updated or
- * deleted a version.
+ * True if this transaction updated or deleted a version by that command or a
+ * later one.
  */
 static bool
 is_left_since(HeapTupleHeader tuple, CommandId command)
@@ -163,10 +169,10 @@ is_left_since(HeapTupleHeader tuple, CommandId command)
 }
 
 /*
- * Return the live version of the row in the slot if the statement has inserted
- * it, or has updated it to a new signature or scope; or else NULL.  Statements
- * that a cascading foreign key runs have later commands, and their rows in
- * this statement's transition tables.
+ * Return the live version of the row in the slot if the statement inserted it,
+ * or updated it to a new signature or scope; otherwise NULL.  Statements that
+ * a cascading foreign key runs have later commands, but their rows are in this
+ * statement's transition tables.
  */
 static TupleTableSlot *
 new_row_of(StatementCheck *check, TupleTableSlot *slot)
@@ -180,7 +186,7 @@ new_row_of(StatementCheck *check, TupleTableSlot *slot)
 	ItemPointerData tid = tuple->t_ctid;
 	TupleTableSlot *live;
 
-	/* a version that replaced another is found from the first version */
+	/* a version that replaced another one is found from the first version */
 	if (inserted && (tuple->t_infomask & HEAP_UPDATED))
 		return NULL;
 	if (update ? !left : !inserted)
@@ -190,7 +196,7 @@ new_row_of(StatementCheck *check, TupleTableSlot *slot)
 	live = guard_live_version(guard, check->rel, &tid);
 
 	/*
-	 * a row with a new signature from another trigger belongs to another
+	 * if another trigger has set a new signature, the row belongs to its
 	 * statement
 	 */
 	if (live != NULL && guard_row_unchanged(guard, slot, live) == update)
@@ -211,8 +217,8 @@ note_refusal(StatementCheck *check, TupleTableSlot *row,
 }
 
 /*
- * True if the search may end: a row is refused, or many pairs have been
- * counted.
+ * True if the search may end: a row is refused in mode reject, or many pairs
+ * have been counted.
  */
 static bool
 knows_enough(const StatementCheck *check)
@@ -224,9 +230,9 @@ knows_enough(const StatementCheck *check)
 /* Row by row */
 
 /*
- * Look up the new rows, in mode reject up to the first refusal.  False if this
- * turns out to take longer than reading the table, as each look-up visits all
- * rows of other specs in the index.
+ * Look up the new rows; in mode reject, up to the first refusal.  False if
+ * look-ups turn out to take longer than reading the table, as each of them
+ * visits all rows of other specs in the index.
  */
 static bool
 look_up_new(StatementCheck *check)
@@ -256,7 +262,7 @@ look_up_new(StatementCheck *check)
 
 /*
  * True if the version in the slot is visible to the dirty snapshot, or was
- * deleted since the reading began.
+ * deleted since the scan began.
  */
 static bool
 may_be_there(StatementCheck *check, TupleTableSlot *slot)
@@ -271,7 +277,10 @@ may_be_there(StatementCheck *check, TupleTableSlot *slot)
 	return there || guard_deleted_since(&check->scan, slot);
 }
 
-/* True if rows of different scopes have no feature in common. */
+/*
+ * True if features are hashed with the scope, so that rows of different scopes
+ * share none.
+ */
 static bool
 has_scoped_sets(const StatementCheck *check)
 {
@@ -279,8 +288,8 @@ has_scoped_sets(const StatementCheck *check)
 }
 
 /*
- * Return the signature of a row in its scope as a set of the join; NULL if of
- * another kind.
+ * Return the signature of a row, in its scope, as a set of the join; NULL if
+ * it is of another kind than check->kind.
  */
 static const uint64 *
 row_set(StatementCheck *check, const NewRow *row, uint32 *n)
@@ -329,8 +338,8 @@ begin_join(StatementCheck *check)
 }
 
 /*
- * Announce the new rows to the join, if the table is much larger: the join
- * then leaves out rows of the table that can be near to none of them.
+ * Announce the new rows to the join if the table is much larger.  The join
+ * then leaves out rows of the table that cannot match any of them.
  */
 static void
 announce_new(StatementCheck *check)
@@ -351,7 +360,9 @@ announce_new(StatementCheck *check)
 	}
 }
 
-/* Add the rows of the table, and the new ones among them, to the join. */
+/*
+ * Add the rows of the table to the join, and the new rows to its other side.
+ */
 static void
 read_table(StatementCheck *check)
 {
@@ -378,7 +389,7 @@ read_table(StatementCheck *check)
 
 /* Pairs */
 
-/* Read the new row at tid for comparisons; false if it is gone. */
+/* Let the new row at tid be the row that is compared; false if it is gone. */
 static bool
 enter_row(StatementCheck *check, ItemPointerData tid)
 {
@@ -397,7 +408,11 @@ enter_row(StatementCheck *check, ItemPointerData tid)
 	return row->sig != NULL;
 }
 
-/* True if the new row of the scan is near to the other, which is live. */
+/*
+ * True if the new row and the row at `other` are near-duplicates, and that row
+ * is live.  If another transaction is changing it, note that the check must be
+ * repeated.
+ */
 static bool
 compare_row(StatementCheck *check, ItemPointerData other)
 {
@@ -426,7 +441,7 @@ compare_row(StatementCheck *check, ItemPointerData other)
 }
 
 /*
- * True if the new row is near to one of the others; set *other to it.  If
+ * True if the new row has a near-duplicate in a group; set *other to it.  If
  * *other is valid, it is tried first, as other transactions may be changing
  * many rows before it.
  */
@@ -459,8 +474,9 @@ find_other(StatementCheck *check, PlacedRow new, RowGroup others,
 }
 
 /*
- * Compare two groups of rows.  One other row suffices to refuse a new row:
- * groups of equal rows have very many pairs.
+ * Compare a group of new rows with a group of rows of the table.  One
+ * near-duplicate suffices to refuse a new row, as groups of equal rows have
+ * very many pairs.
  */
 static void
 compare_groups(StatementCheck *check, RowGroup news, RowGroup others)
@@ -489,7 +505,7 @@ compare_groups(StatementCheck *check, RowGroup news, RowGroup others)
 	}
 }
 
-/* Compare the pairs of the join. */
+/* Compare the pairs that the join finds. */
 static void
 compare_new(StatementCheck *check)
 {
@@ -515,7 +531,9 @@ compare_new(StatementCheck *check)
 	pfree(check->refused);
 }
 
-/* Read the table, and compare its rows of one kind with the new rows. */
+/*
+ * Compare the rows of the table with the new rows, for signatures of one kind.
+ */
 static void
 read_and_compare(StatementCheck *check)
 {
@@ -537,7 +555,10 @@ read_and_compare(StatementCheck *check)
 	UnregisterSnapshot(check->scan.start);
 }
 
-/* Compare the rows of the table with the new rows. */
+/*
+ * Compare the rows of the table with the new rows, for all kinds of
+ * signatures.
+ */
 static void
 compare_all(StatementCheck *check)
 {
@@ -570,7 +591,7 @@ join_new(StatementCheck *check)
 	}
 }
 
-/* Raise an error, or a warning, if any row is refused. */
+/* Raise an error or a warning if any row is refused. */
 static void
 report(StatementCheck *check, const Trigger *trigger)
 {
@@ -588,9 +609,10 @@ report(StatementCheck *check, const Trigger *trigger)
 }
 
 /*
- * True if a look-up finds the new row itself by its primary key.  Without one,
- * it may take another row with the same signature for it: without a condition
- * that does not matter, as each of the two is near to the other.
+ * True if look-ups find the new rows themselves.  Without a primary key,
+ * another row with the same signature may be taken for the new row.  That
+ * matters only if there is a condition, since otherwise each of the two is a
+ * near-duplicate.
  */
 static bool
 can_find_self(const StatementCheck *check)

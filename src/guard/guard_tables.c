@@ -1,21 +1,21 @@
 /*
  * guard_tables.c
- *		The tables that the guard searches, and the index that serves each of
- *		them.
+ *		Lists the tables that the guard searches, and chooses the index for
+ *		each.
  *
  * A trigger on a partitioned table is cloned to each partition, and a clone
- * fires for rows of its partition only.  But a near-duplicate may be in any
+ * fires only for rows of its partition.  But a near-duplicate may be in any
  * partition of the table that the trigger was created on, so all of them are
  * searched, each with its own index.  README.md has the locks.
  *
- * A usable index has every row of the table, or is the one that the trigger
- * names, so that its predicate defines the guarded rows.  Its key is the
- * guarded signature, and it can search at the guard's threshold.  It has
- * fastupdate off: otherwise every check would read the list of pending
- * entries, which makes a bulk load quadratic.
+ * A usable index has every row of the table, or is the index that the trigger
+ * names, whose predicate defines the guarded rows.  Its key is the guarded
+ * signature, and it can search at the guard's threshold.  It has fastupdate
+ * off: otherwise every check would read the list of pending entries, which
+ * makes a bulk load quadratic.
  *
  * indcheckxmin does not matter.  Old snapshots may miss rows in broken HOT
- * chains, but a dirty snapshot sees the last version of a row only, which is
+ * chains, but a dirty snapshot sees only the last version of a row, which is
  * indexed, as unique indexes require.
  */
 #include "postgres.h"
@@ -49,19 +49,23 @@
 #include "index/access.h"
 #include "guard/guard.h"
 
-/* All lists of partitions in use, for the invalidation callback */
+/* All lists of partitions that exist, for the invalidation callback */
 static dlist_head lists = DLIST_STATIC_INIT(lists);
 
-/* The first argument of the trigger */
+/* First argument of the trigger */
 typedef struct Source
 {
-	Oid			root;			/* the table that the trigger was created on */
-	const char *name;			/* of a column, or of an index on that table */
+	Oid			root;			/* table that the trigger was created on */
+	const char *name;			/* name of a column, or of an index on the
+								 * root */
 } Source;
 
 /* Invalidation of lists of partitions */
 
-/* Relation cache callback: lists of that table may be stale. */
+/*
+ * Relation cache callback: mark lists stale that a change of a table may
+ * concern.
+ */
 static void
 partitions_changed(Datum arg, Oid relid)
 {
@@ -72,14 +76,14 @@ partitions_changed(Datum arg, Oid relid)
 		GuardPartitions *list = dlist_container(GuardPartitions, node,
 												iter.cur);
 
-		/* until the list is complete, any change may concern it */
+		/* any change may concern a list that is not complete */
 		if (!OidIsValid(relid) || list->parents == NIL ||
 			list_member_oid(list->parents, relid))
 			list->stale = true;
 	}
 }
 
-/* Memory context callback: forget a list. */
+/* Memory context callback: remove a list from the lists that exist. */
 static void
 unwatch(void *arg)
 {
@@ -87,8 +91,8 @@ unwatch(void *arg)
 }
 
 /*
- * Watch a list in the current memory context: a change of partitions sets
- * list->stale.
+ * Watch a list until the current memory context is reset: a change of
+ * partitions sets list->stale.
  */
 static void
 watch(GuardPartitions *list)
@@ -104,9 +108,9 @@ watch(GuardPartitions *list)
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, &list->unwatch);
 }
 
-/* The index of a table */
+/* Faults of an index */
 
-/* Above all thresholds: an index of access method neardup is preferred. */
+/* Rank of access method neardup: above all thresholds, so it is preferred */
 #define FASTEST			2.0
 
 /* Reasons why an index cannot serve, from nearly usable to not at all */
@@ -120,10 +124,7 @@ typedef enum Fault
 	FAULT_NO_INDEX,
 } Fault;
 
-/*
- * True if the default operator class of the type for GIN is the class of
- * signatures.
- */
+/* True if a type is signature: its default operator class for GIN is ours. */
 static bool
 is_signature_type(Oid type)
 {
@@ -143,7 +144,7 @@ is_signature_type(Oid type)
 	return finfo.fn_addr == gin_signature_extract_value;
 }
 
-/* True if a key column is of one of our operator classes. */
+/* True if a key column of an index has one of our operator classes. */
 static bool
 is_signature_key(Relation index, AttrNumber keyno)
 {
@@ -153,7 +154,7 @@ is_signature_key(Relation index, AttrNumber keyno)
 	return gin_is_signature_key(index, keyno);
 }
 
-/* Return the options of a key column of GIN. */
+/* Return the options of a key column of a GIN index. */
 static GinSignatureOptions
 key_options(Relation index, AttrNumber keyno)
 {
@@ -161,7 +162,10 @@ key_options(Relation index, AttrNumber keyno)
 															false)[keyno - 1]);
 }
 
-/* Return the first fault of a key column of our operator class. */
+/*
+ * Return the first fault of a key column, which has one of our operator
+ * classes.
+ */
 static Fault
 key_fault(Relation index, AttrNumber keyno, double threshold)
 {
@@ -190,7 +194,7 @@ qualified_name(Relation rel)
 									  RelationGetRelationName(rel));
 }
 
-/* Return the command that creates an index on `key`, in SQL. */
+/* Return the SQL command that creates an index on `key`. */
 static char *
 create_index_command(Relation rel, const char *key)
 {
@@ -283,7 +287,7 @@ guard_require_signature(Relation rel, AttrNumber attno)
 				 errtablecol(rel, attno)));
 }
 
-/* Raise an error: no index of a column can serve. */
+/* Raise an error: no index on the column can serve. */
 static void
 raise_no_index(Relation rel, AttrNumber attno)
 {
@@ -308,9 +312,10 @@ raise_no_index(Relation rel, AttrNumber attno)
 typedef struct IndexRank
 {
 	Fault		fault;
-	int			served;			/* columns of the scope that it has */
-	double		built_for;		/* threshold: a higher one makes the index
-								 * smaller and more exact */
+	int			served;			/* number of the scope's columns that the
+								 * index can search */
+	double		built_for;		/* threshold that the index was built for; a
+								 * higher one makes it smaller and more exact */
 } IndexRank;
 
 /* True if one index is better than another. */
@@ -325,8 +330,8 @@ is_better(const IndexRank *a, const IndexRank *b)
 }
 
 /*
- * Choose a key column of an index on column attno, if it is better than the
- * best so far.
+ * Make a key column of an index on column attno the choice if it is better
+ * than the best so far.
  */
 static void
 consider_index(const Guard *guard, Relation index, AttrNumber attno,
@@ -356,8 +361,8 @@ consider_index(const Guard *guard, Relation index, AttrNumber attno,
 }
 
 /*
- * Choose the best index for the signatures of a column, and return its fault.
- * Keeps AccessShareLock on all indexes of the table.
+ * Choose the best index on a signature column, and return its fault.  Keeps
+ * AccessShareLock on all indexes of the table.
  */
 static Fault
 choose_index(const Guard *guard, Relation rel, AttrNumber attno,
@@ -440,7 +445,10 @@ guard_named_index(Oid relid, const char *name)
 	return indexid;
 }
 
-/* Return the index of a partition that is part of a partitioned index. */
+/*
+ * Return the index of a partition that belongs to a partitioned index; raise
+ * an error if there is none.
+ */
 static Oid
 partition_index(Relation rel, Oid parent)
 {
@@ -470,7 +478,7 @@ partition_index(Relation rel, Oid parent)
 	return found;
 }
 
-/* Raise an error unless a relation is a table whose access method is heap. */
+/* Raise an error unless a relation is a table with access method heap. */
 static void
 require_heap(Relation rel)
 {
@@ -491,10 +499,10 @@ require_heap(Relation rel)
 }
 
 /*
- * Find the index of a table, for a column or the one that the trigger names.
- * For a statement, a column needs none that can serve.
+ * Find the index of a table: the best one on a column, or the one that the
+ * trigger names.  A trigger for statements does without an index on a column.
  *
- * REINDEX CONCURRENTLY may replace an index between look-up and lock; then it
+ * REINDEX CONCURRENTLY may replace an index between look-up and lock.  Then it
  * is looked up again.  That cannot happen twice: the replaced index is dropped
  * only after all older locks on the table have gone.
  */
@@ -552,7 +560,10 @@ prepare_table(Guard *guard, GuardTable *table, Relation rel,
 						 &TTSOpsBufferHeapTuple);
 }
 
-/* Append the tables below root to *leaves, partitioned ones to *parents. */
+/*
+ * Append the tables below root to *leaves, and the partitioned ones to
+ * *parents.
+ */
 static void
 list_partitions(Oid root, List **leaves, List **parents)
 {
@@ -597,7 +608,7 @@ find_list(Oid tgoid)
 	return NULL;
 }
 
-/* Create the list for a guard, in the current memory context. */
+/* Create the list of partitions for a guard, in the current memory context. */
 static GuardPartitions *
 make_list(Guard *guard, Oid tgoid, const Source *source)
 {
@@ -625,12 +636,7 @@ make_list(Guard *guard, Oid tgoid, const Source *source)
 	return list;
 }
 
-/*
- * Prepare the search of all tables for a trigger that fires on rel.  Raises an
- * error, with a hint, if one cannot be searched.  guard->own is in
- * guard->memory; partitions, which other guards of the statement may use, are
- * in parent, which ends with the statement.
- */
+/* See guard.h. */
 void
 guard_list_tables(Guard *guard, MemoryContext parent, Relation rel,
 				  const Trigger *trigger)

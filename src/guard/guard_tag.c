@@ -1,9 +1,9 @@
 /*
  * guard_tag.c
- *		Mode tag: the key of a near-duplicate, stored in a column of the new
+ *		Mode tag: stores the key of a near-duplicate in a column of the new
  *		row.
  *
- * A tag is data of the table, and is written whichever user inserts.
+ * A tag is data of the table, and is written whatever the user may read.
  */
 #include "postgres.h"
 
@@ -23,8 +23,8 @@
 /* The column */
 
 /*
- * True if a column of that type can store all values of another one,
- * unchanged.
+ * True if a column of this type and typmod can store all values of another
+ * column, unchanged.
  */
 static bool
 fits(Form_pg_attribute att, Oid type, int32 typmod)
@@ -36,8 +36,8 @@ fits(Form_pg_attribute att, Oid type, int32 typmod)
 }
 
 /*
- * Raise an error unless a column of that type can store all keys of the table,
- * unchanged; key is its primary key, or NULL.
+ * Raise an error unless a column of this type can store all keys of the table,
+ * unchanged.  `key` is the primary key; NULL = none.
  */
 static void
 require_fits(Relation rel, Relation key, Oid type, int32 typmod)
@@ -66,8 +66,8 @@ require_fits(Relation rel, Relation key, Oid type, int32 typmod)
 }
 
 /*
- * Return why a column cannot have tags, as the end of "the tag column is";
- * NULL if it can.
+ * Return why a column cannot have tags, to follow "the tag column is"; NULL if
+ * it can.
  */
 static const char *
 tag_is_also(const Guard *guard, Relation rel, Relation key, AttrNumber attno)
@@ -82,9 +82,7 @@ tag_is_also(const Guard *guard, Relation rel, Relation key, AttrNumber attno)
 	if (bms_is_member(tag, guard->key.inputs))
 		return "what its signatures are made from";
 
-	/*
-	 * the predicate would be checked with the tag that the row had before
-	 */
+	/* the predicate would be checked with the row's former tag */
 	if (bms_is_member(tag, guard->predicate.inputs))
 		return "in the predicate of the guard's index";
 	if (bms_is_member(tag, guard->condition.inputs))
@@ -127,8 +125,9 @@ guard_tag_column(const Guard *guard, Relation rel, const char *column)
 /* The tag */
 
 /*
- * Return the key of a row, which has one, as text, or as the type of its only
- * column; an error for another type.  May point into the row.
+ * Return the key of a row as the type of its only column, or as text.  The row
+ * must have a key.  Raises an error for another type.  The result may point
+ * into the row.
  */
 static Datum
 key_as(Relation rel, TupleTableSlot *row, Oid type)
@@ -149,7 +148,8 @@ key_as(Relation rel, TupleTableSlot *row, Oid type)
 
 /*
  * Return the representative of a near-duplicate: its own tag, so that tags
- * make no chains, or else its key.  May point into the match.
+ * form no chains, or its key if it has none.  The result may point into the
+ * match.
  */
 static Datum
 representative(Form_pg_attribute tag, const GuardMatch *match)
@@ -167,7 +167,10 @@ representative(Form_pg_attribute tag, const GuardMatch *match)
 	return value;
 }
 
-/* True if values of the tag column are equal by the operator of its type. */
+/*
+ * True if two values of the tag column are equal by their type's operator; by
+ * their bytes, if it has none.
+ */
 static bool
 tags_equal(Form_pg_attribute tag, Datum a, Datum b)
 {
@@ -180,9 +183,7 @@ tags_equal(Form_pg_attribute tag, Datum a, Datum b)
 		same_value(a, b, tag->attbyval, tag->attlen);
 }
 
-/*
- * True if a value of the tag column is the key of that row, which may be NULL.
- */
+/* True if a value of the tag column is the key of a row, which may be NULL. */
 static bool
 is_key_of(Relation rel, TupleTableSlot *row, Form_pg_attribute tag,
 		  Datum value)

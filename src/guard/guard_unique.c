@@ -1,12 +1,14 @@
 /*
  * guard_unique.c
- *		Rows that have the values of a new row in a unique index.
+ *		Finds out whether a stored row conflicts with a new row in a unique
+ *		index.
  *
  * INSERT ... ON CONFLICT (id) DO UPDATE with an edited text first fires BEFORE
- * INSERT triggers for a row that is near to its own old version.  To skip it
- * there would lose the edit.  So a stored row with which the insertion would
- * conflict anyway is no near-duplicate of it.  If there is no ON CONFLICT, the
- * insertion is a unique violation, as without the guard.
+ * INSERT triggers for a row that is a near-duplicate of its own old version.
+ * To skip it there would lose the edit.  So a stored row with which the
+ * insertion would conflict anyway does not count as a near-duplicate.  If
+ * there is no ON CONFLICT, the insertion is a unique violation, as without the
+ * guard.
  */
 #include "postgres.h"
 
@@ -17,26 +19,28 @@
 
 #include "guard/guard.h"
 
-/* A unique index, and how its values are read from both rows */
+/* A unique index, and how its keys are read from both rows */
 typedef struct UniqueIndex
 {
-	int			nkeys;
-	GuardValue *new;
-	GuardValue *stored;
-	FmgrInfo   *equal;
-	Oid		   *collations;
-	bool		nulls_equal;	/* NULLS NOT DISTINCT */
-	GuardValue	new_predicate;
-	GuardValue	stored_predicate;
+	int			nkeys;			/* number of key columns */
+	GuardValue *new;			/* read the keys of a new row */
+	GuardValue *stored;			/* read the keys of a stored row */
+	FmgrInfo   *equal;			/* equality functions of the keys */
+	Oid		   *collations;		/* collations of the keys */
+	bool		nulls_equal;	/* true for NULLS NOT DISTINCT */
+	GuardValue	new_predicate;	/* predicate of the index, for a new row */
+	GuardValue	stored_predicate;	/* predicate of the index, for a stored
+									 * row */
 } UniqueIndex;
 
+/* The unique indexes of a table */
 struct GuardUnique
 {
 	UniqueIndex *indexes;
 	int			n;
 };
 
-/* Return how to read the values of an index, in the current memory context. */
+/* Read a unique index, in the current memory context. */
 static UniqueIndex
 read_index(Relation rel, Relation index)
 {
@@ -91,7 +95,7 @@ list_indexes(Relation rel)
 	return unique;
 }
 
-/* True if both rows have equal values in all keys of an index. */
+/* True if both rows are in an index and equal in all of its keys. */
 static bool
 is_equal(UniqueIndex *unique, TupleTableSlot *new, TupleTableSlot *stored,
 		 ExprContext *econtext)

@@ -1,18 +1,20 @@
 /*
  * guard_violations.c
- *		Rows that a guard would have refused, found by a query over its table.
+ *		Finds the rows that a guard would have refused, by a query over its
+ *		table.
  *
  * Functions of the extension are called with exactly the types of their
  * arguments, so that no other function of that name is chosen.
  *
- * The query has names of the table's owner in it: index expressions, the WHEN
- * and the condition of the trigger call functions that the owner has written.
- * So the query is made and run as the owner, in a security-restricted
- * operation, with names looked up in pg_catalog; keys become text by output
- * functions, not by casts, which anybody can make for a type.
+ * Index expressions, WHEN and the condition of the trigger are part of the
+ * query, and may call functions that the table's owner has written.  So the
+ * query is made and run as the owner, in a security-restricted operation, with
+ * names looked up in pg_catalog.  Keys become text by output functions, not by
+ * casts, which anybody can make for a type.
  *
- * Who may not read all rows of the table runs the query as himself, over the
- * rows that he sees, if there is no expression of the owner in it.
+ * A user who may not read all rows of the table runs the query as himself,
+ * over the rows that he sees.  That is an error if an expression of the owner
+ * is in it.
  */
 #include "postgres.h"
 
@@ -44,24 +46,28 @@
 PG_FUNCTION_INFO_V1(neardup_guard_rows);
 PG_FUNCTION_INFO_V1(neardup_guard_violations);
 
-/* A guard in SQL.  Names have their schemas, if they are not in pg_catalog. */
+/* A guard in SQL; names outside pg_catalog have their schemas */
 typedef struct GuardSql
 {
-	const char *schema;			/* of the extension */
+	const char *schema;			/* schema of the extension */
 	double		threshold;
-	char	   *signature;
+	char	   *signature;		/* the signature: a column or an expression */
 	GuardArguments arguments;
-	Bitmapset  *columns;		/* that the condition names */
-	char	   *from;			/* the table, and the index predicate */
-	const char *order;			/* the columns of the primary key */
-	char	   *key;			/* the primary key as text, or NULL */
-	char	   *checked;		/* true if the trigger's WHEN holds */
-	bool		has_expressions;	/* of the table's owner */
+	Bitmapset  *columns;		/* columns that the condition names */
+	char	   *from;			/* the table, and the predicate of the index */
+	const char *order;			/* sort order: the primary key, or the rows'
+								 * places */
+	char	   *key;			/* the primary key as text; "NULL" if there is
+								 * none */
+	char	   *checked;		/* expression that is true if the trigger's
+								 * WHEN holds */
+	bool		has_expressions;	/* true if it has expressions of the
+									 * table's owner */
 } GuardSql;
 
 /* The guard in SQL */
 
-/* Return an expression over columns of the table in SQL. */
+/* Return an expression over the table's columns in SQL. */
 static char *
 expression_sql(Relation rel, Node *expr)
 {
@@ -71,7 +77,10 @@ expression_sql(Relation rel, Node *expr)
 	return TextDatumGetCString(DirectFunctionCall2(pg_get_expr, tree, relid));
 }
 
-/* Return the WHEN of a trigger in SQL; NULL if it has none, or reads OLD. */
+/*
+ * Return the WHEN of a trigger in SQL; NULL if there is none, or if it reads
+ * OLD.
+ */
 static char *
 when_sql(Relation rel, const Trigger *trigger)
 {
@@ -87,7 +96,8 @@ when_sql(Relation rel, const Trigger *trigger)
 }
 
 /*
- * Set the signature, and the rows that the index has if the trigger names one.
+ * Set the signature and the rows: all of them, or the rows in the index that
+ * the trigger names.
  */
 static void
 set_source(GuardSql *sql, Relation rel, const Trigger *trigger)
@@ -122,7 +132,7 @@ set_source(GuardSql *sql, Relation rel, const Trigger *trigger)
 }
 
 /*
- * Set the key as text and the order of rows.  Columns are qualified, since
+ * Set the key as text, and the order of rows.  Columns are qualified, since
  * columns of a result may have the same names.
  */
 static void
@@ -153,7 +163,7 @@ set_key(GuardSql *sql, Relation rel)
 	index_close(key, AccessShareLock);
 }
 
-/* Return a guard in SQL; raise the error that the first row would raise. */
+/* Return a guard in SQL.  Raises the error that the first row would raise. */
 static GuardSql
 make_sql(FunctionCallInfo fcinfo, Relation rel, const Trigger *trigger)
 {
@@ -182,8 +192,9 @@ make_sql(FunctionCallInfo fcinfo, Relation rel, const Trigger *trigger)
 }
 
 /*
- * Return the query of rows for near_duplicate_groups(): a neardup_guarded_row,
- * the signature, the columns of the scope, in the order of the key.
+ * Return the query of rows for near_duplicate_groups().  Its columns are a
+ * neardup_guarded_row, the signature, and the scope; its rows are in the order
+ * of the key.
  */
 static char *
 rows_query(const GuardSql *sql)
@@ -204,8 +215,8 @@ rows_query(const GuardSql *sql)
 /* Queries of pairs, for a guard with a condition */
 
 /*
- * Return the beginning of a query, WITH rows AS ..., in which rows have a
- * number by their order, and these columns.
+ * Return the beginning of a query, WITH rows AS ..., in which rows have these
+ * columns and a number by their order.
  */
 static char *
 numbered_rows(const GuardSql *sql, const char *columns)
@@ -215,9 +226,9 @@ numbered_rows(const GuardSql *sql, const char *columns)
 }
 
 /*
- * Return the columns that a query of pairs needs: the signature, the columns
- * of the condition, and a number of the scope, by the default order of the
- * columns' types.
+ * Return the columns that a query of pairs needs: the signature, a number of
+ * the scope, by the default order of its columns' types, and the columns of
+ * the condition.
  */
 static char *
 pair_columns(const GuardSql *sql, Relation rel)
@@ -259,7 +270,10 @@ pairs_query(const GuardSql *sql, Relation rel)
 					sql->arguments.condition);
 }
 
-/* Return the query of violations, whose parameter is the query of pairs. */
+/*
+ * Return the query of violations for a guard with a condition; its parameter
+ * is the query of pairs.
+ */
 static char *
 violations_of_pairs(const GuardSql *sql)
 {
@@ -275,8 +289,8 @@ violations_of_pairs(const GuardSql *sql)
 }
 
 /*
- * Return the query of violations, whose parameters are the query of rows and
- * the threshold.
+ * Return the query of violations for a guard without a condition; its
+ * parameters are the query of rows and the threshold.
  */
 static char *
 violations_of_rows(const GuardSql *sql)
@@ -287,7 +301,7 @@ violations_of_rows(const GuardSql *sql)
 
 /* Rights */
 
-/* Set a setting until AtEOXact_GUC() or owner_end(). */
+/* Change a setting until AtEOXact_GUC() or owner_end(). */
 static void
 set(const char *name, const char *value)
 {
@@ -295,7 +309,7 @@ set(const char *name, const char *value)
 							 GUC_ACTION_SAVE, true, 0, false);
 }
 
-/* Look up names in pg_catalog. */
+/* Let names be looked up in pg_catalog only. */
 static void
 use_safe_path(void)
 {
@@ -313,7 +327,8 @@ may_read_all(Relation rel)
 }
 
 /*
- * Raise an error if the query has expressions of another role than the user.
+ * Raise an error if the query has expressions of the table's owner, and the
+ * user is another role.
  */
 static void
 require_own_expressions(Relation rel, const GuardSql *sql)
@@ -331,7 +346,10 @@ require_own_expressions(Relation rel, const GuardSql *sql)
 						 quote_identifier(owner))));
 }
 
-/* Return the trigger of the arguments of a function; an error for a clone. */
+/*
+ * Return the trigger that a function's arguments name; raise an error if it is
+ * a clone.
+ */
 static const Trigger *
 argument_trigger(FunctionCallInfo fcinfo, Relation rel)
 {
@@ -350,8 +368,8 @@ argument_trigger(FunctionCallInfo fcinfo, Relation rel)
 /* Functions */
 
 /*
- * neardup_guard_rows(relation regclass, trigger name, OUT query text,
- * OUT threshold float8)
+ * neardup_guard_rows(relation regclass, trigger name, OUT query text, OUT
+ * threshold float8)
  */
 Datum
 neardup_guard_rows(PG_FUNCTION_ARGS)
@@ -375,7 +393,9 @@ neardup_guard_rows(PG_FUNCTION_ARGS)
 							 nulls));
 }
 
-/* Return the parameters of the query of violations. */
+/*
+ * Return the parameters of the query of violations: a query and the threshold.
+ */
 static ParamListInfo
 make_parameters(const char *query, double threshold)
 {
@@ -397,7 +417,7 @@ make_parameters(const char *query, double threshold)
 	return parameters;
 }
 
-/* Run the query of violations, and store its rows. */
+/* Run the query of violations, and store its rows in the result. */
 static void
 store_violations(const GuardSql *sql, Relation rel, ReturnSetInfo *result)
 {
@@ -437,7 +457,11 @@ neardup_guard_violations(PG_FUNCTION_ARGS)
 	owner_begin(&work, rel);
 	use_safe_path();
 	sql = make_sql(fcinfo, rel, trigger);
-	/* a policy that is forced on the owner would hide rows: an error */
+
+	/*
+	 * a policy that is forced on the owner would hide rows; this makes it an
+	 * error
+	 */
 	set("row_security", "off");
 	if (as_owner)
 		store_violations(&sql, rel, (ReturnSetInfo *) fcinfo->resultinfo);
