@@ -18,7 +18,7 @@ typedef enum PausePlace
 {
 	PAUSE_SEARCH = 1,			/* a search has read an index's metapage */
 	PAUSE_REPLACE = 2,			/* segments have been merged in one call */
-	PAUSE_PUT_IN_PLACE = 4,		/* segments have been merged incrementally */
+	PAUSE_INSTALL = 4,			/* segments have been merged incrementally */
 	PAUSE_CHECK = 8				/* a check has read an index's metapage */
 } PausePlace;
 

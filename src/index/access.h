@@ -20,14 +20,15 @@ extern bool index_is_neardup(Relation index);
 
 /*
  * Open an index with AccessShareLock.  Raises WRONG_OBJECT_TYPE for anything
- * else, OBJECT_NOT_IN_PREREQUISITE_STATE for one that is not ready.
+ * else, and OBJECT_NOT_IN_PREREQUISITE_STATE for an index that is not ready.
  */
 extern Relation index_open_neardup(Oid indexid);
 
 #define SIGNATURE_PROC		1	/* signature(value), optional */
 
 /*
- * The signature of an indexed value: itself, or the result of SIGNATURE_PROC.
+ * Return the signature of an indexed value: the value itself, or the result of
+ * SIGNATURE_PROC.
  */
 extern Signature *indexed_signature(Relation index, Datum value);
 
@@ -64,15 +65,15 @@ extern void am_cost(struct PlannerInfo *root, struct IndexPath *path,
 					double *pages);
 
 /*
- * The signature in an index on signature_query(signature, ...), given its
- * expressions; NULL if they are anything else.
+ * Return the signature in the expressions of an index on
+ * signature_query(signature, ...), or NULL if they are anything else.
  */
 extern struct Node *exclusion_signature(struct List *expressions);
 
-/* Have such an index answer conditions on the signature, too. */
+/* Make the planner use such an index for conditions on the signature, too. */
 extern void exclusion_index_init(void);
 
-/* scan.c: have EXPLAIN (ANALYZE) show counters, from PostgreSQL 18 on. */
+/* scan.c: make EXPLAIN (ANALYZE) show counters, from PostgreSQL 18 on. */
 extern void explain_scan_init(void);
 
 #endif							/* NEARDUP_ACCESS_H */

@@ -2,10 +2,10 @@
  * build.c
  *		Building an index of access method neardup, and inserting into it.
  *
- * Rows are collected in maintenance_work_mem and written as a segment.  If it
- * takes several, they go to a temporary file and are merged into the index.
- * One process does it all: workers that sorted parts left the merge of all
- * lists to the leader, which took as long.
+ * Rows are collected in maintenance_work_mem and written as a segment.  If
+ * they do not fit, several segments go to a temporary file and are merged into
+ * the index.  One process does everything: when workers sorted parts, the
+ * leader merged all lists, which took as long.
  */
 #include "postgres.h"
 
@@ -27,14 +27,15 @@
 #define PHASE_READING	PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE
 #define PHASE_WRITING	(PHASE_READING + 1)
 
+/* State of a build */
 typedef struct Build
 {
 	PageStore	index;
-	PageStore	file;			/* if rows do not fit into memory */
-	IndexMeta  *meta;			/* of the finished index */
+	PageStore	file;			/* used if rows do not fit into memory */
+	IndexMeta  *meta;			/* metapage of the finished index */
 	uint64		memory;			/* bytes that rows may take */
 	Batch	   *batch;
-	SegmentInfo *segments;		/* written to the file */
+	SegmentInfo *segments;		/* segments in the file */
 	size_t		segments_size;
 	uint32		nsegments;
 	MemoryContext row;			/* reset for each row */
@@ -57,7 +58,7 @@ build_spill(Build *build)
 	build->batch = batch_create();
 }
 
-/* Add a row of the table. */
+/* Callback of the table scan: add a row. */
 static void
 build_add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 			  bool alive, void *state)
@@ -83,8 +84,8 @@ build_add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 }
 
 /*
- * Write the segments of the index: one, unless merging all rows does not fit
- * into memory.
+ * Write the segments of the index.  There is one, unless merging all rows does
+ * not fit into memory.
  */
 static void
 build_finish(Build *build)
@@ -96,7 +97,8 @@ build_finish(Build *build)
 	{
 		if (build->batch->nrows > 0)
 			meta->segments[meta->nsegments++] =
-				batch_write(build->batch, &build->index, meta->next_owner++);
+				batch_write(build->batch, &build->index,
+							meta->next_segment_id++);
 		return;
 	}
 	if (build->batch->nrows > 0)
@@ -116,8 +118,8 @@ build_finish(Build *build)
 							 build->segments[i + n].nrows) <= most))
 			rows += build->segments[i + n++].nrows;
 		*segment = segments_merge(&build->file, &build->segments[i], n,
-								  &build->index, meta->next_owner++);
-		segment->oldest = segment->owner;
+								  &build->index, meta->next_segment_id++);
+		segment->oldest = segment->segment_id;
 		meta->nsegments++;
 		i += n;
 	}

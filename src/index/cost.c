@@ -4,10 +4,10 @@
  *		constraint answers.
  *
  * A condition looks up keys of the query, mostly on a page each, and reads
- * short lists: for a set the keys that the threshold requires, for a vector all.
- * An ordered scan reads all lists; their length is assumed to be a share of
- * the rows.  If the places of a sketch have few values, all lists are long:
- * the column's statistics give the length.
+ * short lists: the keys of a set that the threshold requires, or all keys of a
+ * vector.  An ordered scan reads all lists, whose length is assumed to be a
+ * share of the rows.  If the places of a sketch have few values, all lists are
+ * long, and the column's statistics give the length.
  */
 #include "postgres.h"
 
@@ -29,19 +29,27 @@
 #include "signature/sql/signature_query.h"
 #include "statistics/column_statistics.h"
 
-/* Keys of an unknown query, and keys more than a threshold requires */
+/*
+ * Number of keys of an unknown query, and of keys more than a threshold
+ * requires
+ */
 #define DEFAULT_KEYS		4
 #define MORE_KEYS			2
 
 /* Share of the rows that have a key of the query */
 #define NEAR_SHARE			0.25
 
-/* In units of cpu_operator_cost: such a row, a row of a full scan, a key */
+/*
+ * Costs of a row that has a key, of a row of a full scan, and of a key, in
+ * units of cpu_operator_cost
+ */
 #define NEAR_COST			0.1
 #define ALL_COST			10
 #define KEY_COST			150
 
-/* The same for sketches with long lists: a posting, a row of the table */
+/*
+ * Costs of a posting, and of a row of the table, for sketches with long lists
+ */
 #define POSTING_COST		2.0
 #define ROW_COST			1.0
 
@@ -56,7 +64,7 @@
 /* More than any plan costs */
 #define NEVER				1e100
 
-/* The statistics of the indexed column, if there are any. */
+/* Read the statistics of the indexed column.  False if there are none. */
 static bool
 column_statistics(PlannerInfo *root, const IndexOptInfo *index,
 				  NearStatistics *statistics)
@@ -72,7 +80,10 @@ column_statistics(PlannerInfo *root, const IndexOptInfo *index,
 						   statistics);
 }
 
-/* Number of keys looked up for a condition; statistics may be NULL. */
+/*
+ * Return the number of keys looked up for a condition.  `statistics` may be
+ * NULL.
+ */
 static double
 condition_keys(PlannerInfo *root, IndexPath *path,
 			   const NearStatistics *statistics)
@@ -98,7 +109,7 @@ condition_keys(PlannerInfo *root, IndexPath *path,
 	return Min(Max(n - overlap, 0) + MORE_KEYS, n);
 }
 
-/* Number of keys looked up. */
+/* Return the number of keys looked up.  `statistics` may be NULL. */
 static double
 query_keys(PlannerInfo *root, IndexPath *path,
 		   const NearStatistics *statistics)
@@ -114,9 +125,9 @@ query_keys(PlannerInfo *root, IndexPath *path,
 
 /*
  * True if rows come in the order of all distances.  A scan orders by the first
- * one, and the executor sorts by the others, but compares nothing after a
- * distance to null (cmp_orderbyvals() in nodeIndexscan.c).  So all but the
- * last must be to constants.
+ * one, and the executor sorts by the others.  It compares nothing after a
+ * distance to null (cmp_orderbyvals() in nodeIndexscan.c), so all but the last
+ * must be to constants.
  */
 static bool
 comes_in_order(const IndexPath *path)
@@ -173,7 +184,8 @@ am_cost(struct PlannerInfo *root, struct IndexPath *path,
 			index->tuples * cpu_tuple_cost;
 	*total = *startup + *selectivity * index->tuples * (cpu_index_tuple_cost +
 														cpu_operator_cost *
-														(list_length(quals) + list_length(path->indexorderbys)));
+														(list_length(quals) +
+														 list_length(path->indexorderbys)));
 	*correlation = NEAR_CORRELATION;
 	*pages = fetched;
 	if (!comes_in_order(path))
@@ -183,8 +195,8 @@ am_cost(struct PlannerInfo *root, struct IndexPath *path,
 	}
 
 	/*
-	 * The planner checks a table's conditions and columns only (seen in
-	 * 15.20, with other access methods, too).  A worker does not get a column
+	 * The planner checks only the conditions and columns of a table (seen in
+	 * 15.20, also with other access methods).  A worker does not get a column
 	 * of an outer row.
 	 */
 	if (!is_parallel_safe(root, (Node *) path->indexorderbys))
@@ -194,8 +206,8 @@ am_cost(struct PlannerInfo *root, struct IndexPath *path,
 /* The index of an exclusion constraint */
 
 /*
- * Find the signature in the expressions of an index on one column,
- * signature_query(signature, ...); NULL if they are anything else.
+ * Find the first argument of a call of signature_query(), if the call is the
+ * only expression.
  */
 Node *
 exclusion_signature(List *expressions)

@@ -13,7 +13,8 @@
 #define ENTRIES_PER_PAGE	(PAGE_ROOM / sizeof(DirectoryEntry))
 
 /*
- * One lock in COUNTED_LOCK goes through the buffer table, to count as a use.
+ * One lock in COUNTED_LOCK goes through the buffer table, so that it counts as
+ * a use of the buffer.
  */
 #define COUNTED_LOCK		16
 
@@ -60,13 +61,14 @@ cached_lock(Relation index, BlockNumber block, Buffer *buffer)
 
 /* Reading */
 
+/* Return the entries on a page. */
 static inline const DirectoryEntry *
 entries_of(const char *page)
 {
 	return (const DirectoryEntry *) PageGetContents(unconstify(char *, page));
 }
 
-/* The last entry whose key is not greater; -1 if there is none. */
+/* Return the last entry whose key is not greater, or -1 if there is none. */
 static int
 last_entry(const char *page, uint32 key)
 {
@@ -99,7 +101,7 @@ directory_open(DirectoryPath *path, PageStore *store, uint64 owner,
 		index_corrupt(store->index, tree.root, "A directory is too high.");
 }
 
-/* A copy of a page of that level; NULL if the segment is gone. */
+/* Return a copy of a page of that level, or NULL if the segment is gone. */
 static const char *
 page_at(DirectoryPath *path, uint32 level, BlockNumber block)
 {
@@ -204,12 +206,13 @@ directory_close(DirectoryPath *path)
 }
 
 /*
- * Writing: a level keeps a few entries in memory; if there are more, all go to
- * pages.
+ * Writing: a level keeps a few entries in memory.  When there are more, all of
+ * them go to pages.
  */
 
 int			directory_level_entries = LEVEL_ENTRIES;
 
+/* Write a page of entries, and return the entry for the level above. */
 static DirectoryEntry
 put_page(ChainWriter *chain, const DirectoryEntry *entries, uint32 n)
 {
@@ -224,6 +227,10 @@ put_page(ChainWriter *chain, const DirectoryEntry *entries, uint32 n)
 	return entry;
 }
 
+/*
+ * Add entries to a level.  If it has no room, write all to pages, whose
+ * entries go to the level above.
+ */
 static void
 add_at(ChainWriter *chain, DirectoryLevels *levels, int level,
 	   const DirectoryEntry *pages, uint32 n, uint32 most)
@@ -270,7 +277,7 @@ directory_add(ChainWriter *chain, DirectoryLevels *levels,
 		add_at(chain, levels, 0, pages, n, directory_level_entries);
 }
 
-/* True if there is nothing above a level. */
+/* True if all levels above a level are empty. */
 static bool
 is_highest(const DirectoryLevels *levels, int level)
 {

@@ -1,7 +1,7 @@
 /*
  * directory.h
- *		Directories of a segment, from the number of a row or a word, or a key, to
- *		its page.
+ *		Directories of a segment: from the number of a row or a word, or from
+ *		a key, to its page.
  */
 #ifndef NEARDUP_DIRECTORY_H
 #define NEARDUP_DIRECTORY_H
@@ -11,16 +11,20 @@
 /* The pages of one kind, in their order */
 typedef struct CachedPages
 {
-	uint32		n;				/* 0: they are not cached */
+	uint32		n;				/* 0 = not cached */
 	DirectoryEntry *entries;
 	Buffer	   *buffers;		/* recent buffer of each page, or invalid */
 } CachedPages;
 
-/* The last page that begins with no greater number; -1 if there is none. */
+/*
+ * Return the last page whose first number is not greater, or -1 if there is
+ * none.
+ */
 extern int64 cached_find(const CachedPages *pages, uint32 number);
 
 /*
- * Pin a block, in *buffer if it still is there, and take a share lock on it.
+ * Pin a block, in *buffer if it is still there, and take a share lock on it.
+ * *buffer is set to its buffer.
  */
 extern Buffer cached_lock(Relation index, BlockNumber block, Buffer *buffer);
 
@@ -31,45 +35,47 @@ typedef struct DirectoryPath
 	uint64		owner;
 	Directory	tree;
 	char	   *pages[MAX_DIRECTORY_HEIGHT];	/* palloc'd, or NULL */
-	BlockNumber blocks[MAX_DIRECTORY_HEIGHT];	/* that they are copies of */
+	BlockNumber blocks[MAX_DIRECTORY_HEIGHT];	/* blocks of the copies */
 	CachedPages *cached;		/* or NULL */
 } DirectoryPath;
 
-/* `cached` may be NULL, or have no pages. */
+/* Begin to read a directory.  `cached` may be NULL, or have no pages. */
 extern void directory_open(DirectoryPath *path, PageStore *store,
 						   uint64 owner, Directory tree, CachedPages *cached);
 
 /*
- * Find the last page that begins with no greater number; invalid if there is
+ * Find the last page whose first number is not greater, or invalid if there is
  * none.  Rising numbers cost least.  False if the segment is gone.
  */
 extern bool directory_find(DirectoryPath *path, uint32 key,
 						   BlockNumber *block);
 
 /*
- * Pin the page of a number, with a share lock; *buffer is invalid if there is
- * none.  False if the segment is gone, and then nothing is locked.
+ * Pin the page of a number, and take a share lock on it.  *buffer is invalid
+ * if there is no such page.  False if the segment is gone: then nothing is
+ * locked.
  */
 extern bool directory_lock(DirectoryPath *path, uint32 number, Buffer *buffer);
 
 /* Prefetch the parts of a number's page that a look-up reads. */
 extern void directory_prefetch(const DirectoryPath *path, uint32 number);
 
+/* Free the copies of pages. */
 extern void directory_close(DirectoryPath *path);
 
 /* Writing */
 
-/* Most entries that a level keeps in memory; fewer in tests */
+/* Most entries that a level keeps in memory; tests set fewer */
 extern int	directory_level_entries;
 
 /*
- * Add pages in their order.  Entries for which `levels` has no room go to the
- * chain, on pages that need not be full.
+ * Add pages in their order.  Entries for which `levels` has no room are
+ * written to the chain, on pages that need not be full.
  */
 extern void directory_add(ChainWriter *chain, DirectoryLevels *levels,
 						  const DirectoryEntry *pages, uint32 n);
 
-/* Write the entries that are left. */
+/* Write the entries that are left.  Returns the root. */
 extern Directory directory_end(ChainWriter *chain, DirectoryLevels *levels);
 
 #endif							/* NEARDUP_DIRECTORY_H */

@@ -1,12 +1,12 @@
 /*
  * estimate.c
- *		neardup_estimate() and neardup_estimate_gin(): the size of an index,
- *		from a sample of keys.
+ *		neardup_estimate() and neardup_estimate_gin(): estimate the size of an
+ *		index from a sample of keys.
  *
  * The size of a list does not depend on other keys, so a sample of the keys,
- * with all of their rows, is like all keys.  A sample of the rows is not: most
- * keys are in few rows, and the size of a row depends on how many others have
- * the same keys.
+ * with all of their rows, is representative.  A sample of the rows is not:
+ * most keys are in few rows, and the size of a row depends on how many others
+ * have the same keys.
  */
 #include "postgres.h"
 
@@ -27,26 +27,29 @@
 #include "index/postings.h"
 #include "index/segment_writer.h"
 
-/* Postings in the sample */
+/* Most postings in the sample */
 #define MAX_SAMPLE			(4 << 20)
 
 /* Bytes of a row in the table besides its signature */
 #define ROW_BYTES			48
 
 /*
- * Fill of pages in GIN: of entries of one ordered batch of keys, more with
- * each further batch, up to random order; and of posting trees.
+ * Fill of pages in GIN.  Pages of entries are filled better with each ordered
+ * batch of keys, up to the fill of random order.  Posting trees have their
+ * own.
  */
 #define GIN_FILL_ORDERED	0.5
 #define GIN_FILL_RANDOM		0.71
 #define GIN_TREE_FILL		0.75
 
 /*
- * Memory of a key, and of a row in it, while GIN builds; arrays double in size
+ * Memory of a key and of a row in its list, while GIN builds; arrays double in
+ * size
  */
 #define GIN_KEY_MEMORY		112
 #define GIN_ROW_MEMORY		(1.5 * sizeof(ItemPointerData))
 
+/* State of the aggregate */
 typedef struct Estimate
 {
 	MemoryContext context;
@@ -55,10 +58,9 @@ typedef struct Estimate
 	GinSignatureOptions options;
 	uint32		nrows;
 	uint64		width;			/* bytes of the rows in the table */
-	uint64	   *orders;			/* see IndexedRow; not for GIN */
+	uint64	   *orders;			/* sort keys of the rows; NULL for GIN */
 	size_t		orders_size;
-	uint64	   *sample;			/* postings of one key in 2^shift: the key,
-								 * and the number of the row */
+	uint64	   *sample;			/* postings of one key in 2^shift: key, row */
 	size_t		n;
 	size_t		sample_size;
 	int			shift;
@@ -110,7 +112,7 @@ add_posting(Estimate *estimate, uint32 key)
 		thin_out(estimate);
 }
 
-/* The keys of a row in GIN, without the key of its spec. */
+/* Return the keys of a row in GIN, without the key of its spec. */
 static uint32
 gin_keys(const Estimate *estimate, const Signature *sig, const uint32 **keys)
 {
@@ -125,7 +127,7 @@ gin_keys(const Estimate *estimate, const Signature *sig, const uint32 **keys)
 	return n;
 }
 
-/* Add a row's keys; NULL is a row without a signature. */
+/* Add a row's keys.  NULL is a row without a signature. */
 static void
 add_row(Estimate *estimate, const Signature *sig)
 {
@@ -162,7 +164,7 @@ add_row(Estimate *estimate, const Signature *sig)
 	MemoryContextReset(estimate->row);
 }
 
-/* Begin an estimate, of the kind of index that the aggregate is for. */
+/* Begin an estimate for the kind of index that the aggregate is about. */
 static Estimate *
 create_estimate(FunctionCallInfo fcinfo)
 {
@@ -205,7 +207,10 @@ neardup_estimate_add(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(estimate);
 }
 
-/* Postings of the key at i in the sample, which is sorted. */
+/*
+ * Return the number of postings of the key at i in the sample, which is
+ * sorted.
+ */
 static size_t
 list_length_at(const Estimate *estimate, size_t i)
 {
@@ -246,7 +251,7 @@ number_rows(Estimate *estimate)
 	pfree(order);
 }
 
-/* Bytes of a list, see postings.h. */
+/* Return the bytes of a list, see postings.h. */
 static double
 list_bytes(const uint64 *postings, size_t n)
 {
@@ -275,7 +280,7 @@ list_bytes(const uint64 *postings, size_t n)
 		(length > 1 ? number_bytes(length) : 0);
 }
 
-/* Number of pages, with their directory. */
+/* Return the number of pages, with their directory. */
 static double
 pages_for(double bytes)
 {
@@ -285,7 +290,7 @@ pages_for(double bytes)
 		pages + ceil(pages * sizeof(DirectoryEntry) / PAGE_ROOM);
 }
 
-/* The pages of an index of access method neardup. */
+/* Return the number of pages of an index of access method neardup. */
 static double
 index_pages(Estimate *estimate)
 {
@@ -304,8 +309,8 @@ index_pages(Estimate *estimate)
 		n = list_length_at(estimate, i);
 
 		/*
-		 * one key in RESTART_EVERY is in a restart, the others are
-		 * differences
+		 * One key in RESTART_EVERY is in a restart, the others are
+		 * differences.
 		 */
 		bytes += list_bytes(estimate->sample + i, n) +
 			(number_bytes((key - last) >> estimate->shift) * (RESTART_EVERY -
@@ -320,7 +325,7 @@ index_pages(Estimate *estimate)
 
 /* GIN */
 
-/* Fill of pages of entries, with maintenance_work_mem. */
+/* Return the fill of pages of entries, with maintenance_work_mem. */
 static double
 gin_fill(double memory)
 {
@@ -329,7 +334,10 @@ gin_fill(double memory)
 	return Min(GIN_FILL_ORDERED * Max(goes, 1), GIN_FILL_RANDOM);
 }
 
-/* Bytes of an entry, and of its posting tree in *tree; see gin_private.h. */
+/*
+ * Return the bytes of an entry, and add the bytes of its posting tree to
+ * *tree.  See gin_private.h.
+ */
 static double
 entry_bytes(const uint64 *postings, size_t n, double rows_per_page,
 			double *tree)
@@ -356,7 +364,7 @@ entry_bytes(const uint64 *postings, size_t n, double rows_per_page,
 	return head + sizeof(ItemIdData);
 }
 
-/* The pages of a GIN index. */
+/* Return the number of pages of a GIN index. */
 static double
 gin_pages(Estimate *estimate)
 {
@@ -382,8 +390,8 @@ gin_pages(Estimate *estimate)
 }
 
 /*
- * Bytes of the index.  The result is kept, as a hash table that is rescanned
- * calls this again, with a changed sample.
+ * Return the bytes of the index.  The result is kept: a hash table that is
+ * rescanned calls this again, with a changed sample.
  */
 Datum
 neardup_estimate_final(PG_FUNCTION_ARGS)

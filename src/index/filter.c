@@ -1,6 +1,6 @@
 /*
  * filter.c
- *		Filters of segments: which keys a segment does not have.
+ *		Looking up keys in the filter of a segment.
  */
 #include "postgres.h"
 
@@ -9,16 +9,17 @@
 #include "index/directory.h"
 #include "index/filter.h"
 
-/* Number of cached words prefetched */
+/* Number of cached words that are prefetched */
 #define WORDS_AHEAD			16
 
 /*
- * After MIN_TRIED keys, pages are read only if one key in MIN_SHARE was
- * dropped.
+ * After MIN_TRIED keys, read further pages only if they have excluded one key
+ * in MIN_SHARE.
  */
 #define MIN_TRIED			16
 #define MIN_SHARE			4
 
+/* The page of a filter that is being read */
 typedef struct FilterPage
 {
 	DirectoryPath path;
@@ -28,6 +29,7 @@ typedef struct FilterPage
 	uint32		end;			/* number after the last */
 } FilterPage;
 
+/* Release the page, if there is one. */
 static void
 release_page(FilterPage *page)
 {
@@ -37,7 +39,7 @@ release_page(FilterPage *page)
 	page->end = 0;
 }
 
-/* Lock the page of a word; false if the segment is gone. */
+/* Lock the page of a word.  False if the segment is gone. */
 static bool
 load_page(FilterPage *filter, uint32 word)
 {
@@ -60,6 +62,7 @@ load_page(FilterPage *filter, uint32 word)
 	return true;
 }
 
+/* Prefetch the word of a key, if it is cached. */
 static inline void
 prefetch_word(const SegmentInfo *segment, const CachedSegment *cached,
 			  uint32 key)
@@ -70,7 +73,10 @@ prefetch_word(const SegmentInfo *segment, const CachedSegment *cached,
 		__builtin_prefetch(&cached->words[word]);
 }
 
-/* Drop missing keys until `enough` are left, or pages drop too few. */
+/*
+ * Drop keys that the segment does not have, until `enough` are left, or pages
+ * exclude too few.  False if the segment is gone.
+ */
 static bool
 drop_missing(PageStore *store, const SegmentInfo *segment,
 			 const CachedSegment *cached, FilterPage *page,
@@ -113,7 +119,7 @@ drop_missing(PageStore *store, const SegmentInfo *segment,
 	return there;
 }
 
-/* Move keys with long lists after the others; both remain in their order. */
+/* Move keys with long lists after the others.  Both groups remain sorted. */
 static void
 move_long_last(const CachedSegment *cached, uint32 *keys, uint32 n)
 {
@@ -148,7 +154,7 @@ filter_keys(PageStore *store, const SegmentInfo *segment,
 
 	if (segment->filter_words == 0)
 		return true;
-	directory_open(&page.path, store, segment->owner, segment->filter,
+	directory_open(&page.path, store, segment->segment_id, segment->filter,
 				   &cached->filter);
 	there = drop_missing(store, segment, cached, &page, keys, nkeys, enough);
 	release_page(&page);

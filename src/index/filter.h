@@ -1,6 +1,6 @@
 /*
  * filter.h
- *		Filters of segments: which keys a segment does not have.
+ *		Looking up keys in the filter of a segment.
  */
 #ifndef NEARDUP_FILTER_H
 #define NEARDUP_FILTER_H
@@ -8,9 +8,9 @@
 #include "index/segment_cache.h"
 
 /*
- * Drop keys that the segment does not have from rising ones, until `enough`
- * are left.  If the filter is cached, keys with long lists come last then.
- * False if the segment is gone.
+ * Drop from rising keys those that the segment does not have, until `enough`
+ * are left.  If the filter is cached, keys with long lists are moved to the
+ * end.  False if the segment is gone.
  */
 extern bool filter_keys(PageStore *store, const SegmentInfo *segment,
 						CachedSegment *cached, uint32 *keys, uint32 *nkeys,

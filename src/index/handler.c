@@ -1,7 +1,7 @@
 /*
  * handler.c
- *		Access method neardup: an inverted index of sets, for near-duplicates
- *		at any threshold, and for the nearest ones first.
+ *		Access method neardup: an inverted index of sets, which finds
+ *		near-duplicates at any threshold, and orders by distance.
  */
 #include "postgres.h"
 
@@ -90,6 +90,7 @@ operator_is_valid(Form_pg_amop member)
 	}
 }
 
+/* True if all operators of an operator class fit their strategies. */
 static bool
 am_validate(Oid opclass)
 {

@@ -17,10 +17,13 @@
 
 /* Pending rows */
 
-/* Number of cached rows filtered by size at once, without a branch for each */
+/* Number of cached rows that are filtered by size at once, without branches */
 #define ROWS_BY_SIZE		256
 
-/* Bits set in two words; pg_popcount64() would be a call through a pointer. */
+/*
+ * Return the number of bits set in two words.  pg_popcount64() would be a call
+ * through a pointer.
+ */
 static inline uint32
 count_bits(uint64 a, uint64 b)
 {
@@ -34,7 +37,10 @@ count_bits(uint64 a, uint64 b)
 			 (a >> 4 & fours)) * UINT64CONST(0x0101010101010101)) >> 56;
 }
 
-/* The greatest overlap of a pending row with the query, by their bitmaps. */
+/*
+ * Return an upper bound of the overlap of a pending row and the query, by
+ * their bitmaps.
+ */
 static inline uint64
 most_overlap(const IndexSearch *search, const PendingHead *head)
 {
@@ -44,15 +50,16 @@ most_overlap(const IndexSearch *search, const PendingHead *head)
 		return SHARES_ALL;
 	missing = count_bits(search->bitmap.low & ~head->bitmap.low,
 						 search->bitmap.high & ~head->bitmap.high);
-	return Min(search->query->nkeys - missing + search->slack, head->size);
+	return Min(search->query->nkeys - missing + search->collisions,
+			   head->size);
 }
 
-/* True if a pending row may be wanted by its spec, its size and its bitmap. */
+/* True if a pending row may match, by its spec, its size and its bitmap. */
 static pg_attribute_always_inline bool
 is_likely(const IndexSearch *search, const PendingHead *head)
 {
 	const IndexQuery *query = search->query;
-	RowTraits	traits = {head->size, 1};
+	RowBounds	bounds = {head->size, 1};
 	uint64		most;
 
 	if (query->spec == NULL || query->all)
@@ -63,10 +70,11 @@ is_likely(const IndexSearch *search, const PendingHead *head)
 		return false;
 	most = most_overlap(search, head);
 	return search_wants(search, most) &&
-		(!query->filter || bounds_value(query, query->measure, &traits,
+		(!query->filter || bounds_value(query, query->measure, &bounds,
 										most) >= query->threshold);
 }
 
+/* Report a pending row, unless its keys exclude it. */
 static void
 search_row(IndexSearch *search, Page page, const PendingHead *head)
 {
@@ -80,10 +88,10 @@ search_row(IndexSearch *search, Page page, const PendingHead *head)
 	overlap = keys_overlap(query->keys, query->shares, query->nkeys, row->keys,
 						   row->nkeys);
 	candidate_row(search, &tid, head->size, row->order,
-				  overlap + search->slack);
+				  overlap + search->collisions);
 }
 
-/* Lock the pending page of a place; false if the page has been reused. */
+/* Lock the pending page of a place.  False if the page has been reused. */
 static bool
 lock_pending(IndexSearch *search, const IndexMeta *meta, uint64 place,
 			 Buffer *buffer)
@@ -100,8 +108,8 @@ lock_pending(IndexSearch *search, const IndexMeta *meta, uint64 place,
 }
 
 /*
- * Search some of the cached rows, whose pages are read only for those that are
- * likely.
+ * Search ROWS_BY_SIZE cached rows, and read only pages of likely ones.  *place
+ * advances to the page of the last row read.  False if a page has been reused.
  */
 static bool
 search_cached_rows(IndexSearch *search, const IndexMeta *meta, size_t begin,
@@ -136,6 +144,7 @@ search_cached_rows(IndexSearch *search, const IndexMeta *meta, size_t begin,
 	return true;
 }
 
+/* Search a page that is not cached.  False if it has been reused. */
 static bool
 search_pending_page(IndexSearch *search, const IndexMeta *meta, uint64 place)
 {
@@ -155,7 +164,7 @@ search_pending_page(IndexSearch *search, const IndexMeta *meta, uint64 place)
 	return true;
 }
 
-/* Search the pending rows; false if some have been flushed. */
+/* Search the pending rows.  False if some have been flushed. */
 static bool
 search_pending(IndexSearch *search, const IndexMeta *meta)
 {
@@ -176,8 +185,9 @@ search_pending(IndexSearch *search, const IndexMeta *meta)
 
 /* The search */
 
+/* Compute what a matching row must have, before anything is read. */
 static void
-begin(IndexSearch *search)
+begin_search(IndexSearch *search)
 {
 	const IndexQuery *query = search->query;
 
@@ -189,7 +199,8 @@ begin(IndexSearch *search)
 	if (search->every_row)
 		return;
 	Assert(query->nkeys <= query->size || query->shares != NULL);
-	search->slack = query->shares != NULL ? 0 : query->size - query->nkeys;
+	search->collisions = query->shares != NULL ? 0 :
+		query->size - query->nkeys;
 	search->bitmap = keys_bitmap(query->keys, query->nkeys);
 	search->least = 1;
 	if (!query->filter || query->size == 0 || query->shares != NULL)
@@ -206,7 +217,7 @@ begin(IndexSearch *search)
 				  query->threshold, &search->least_size, &search->most_size);
 }
 
-/* Number of buffer accesses of this session. */
+/* Return the number of buffer accesses of this session. */
 static uint64
 pages_read(void)
 {
@@ -216,14 +227,14 @@ pages_read(void)
 
 /*
  * Raise INDEX_CORRUPTED if nothing was merged or reused since the metapage was
- * read:  then only damage explains a page with an unexpected owner.
+ * read: then only damage explains a page of an unexpected owner.
  */
 static void
 require_change(Relation index, const IndexMeta *before)
 {
 	IndexMeta  *now = meta_read(index);
 
-	if (now->next_owner == before->next_owner &&
+	if (now->next_segment_id == before->next_segment_id &&
 		now->nsegments == before->nsegments &&
 		now->pending_kept == before->pending_kept)
 		index_corrupt(index, META_BLOCK,
@@ -248,7 +259,7 @@ index_search(Relation index, const IndexQuery *query, SearchCallback callback,
 	meta_copy(index, meta);
 	segments_sort(meta);
 	pause_at(PAUSE_SEARCH);
-	begin(&search);
+	begin_search(&search);
 	search.cache = segment_cache(index, meta);
 	search.keys = palloc_extended(Max(query->nkeys, 1) * sizeof(uint32),
 								  MCXT_ALLOC_HUGE);

@@ -1,7 +1,7 @@
 /*
  * inspect.c
- *		SQL functions for the segments and merges of an index, and counters of
- *		scans in this session.
+ *		SQL functions that show the segments and merges of an index, and the
+ *		counters of its scans in this session.
  */
 #include "postgres.h"
 
@@ -26,24 +26,26 @@ PG_FUNCTION_INFO_V1(neardup_index_counters);
 
 /* Segments */
 
+/* Return a row about a segment. */
 static void
 put_segment(ReturnSetInfo *result, const SegmentInfo *segment)
 {
 	Datum		values[] = {
-		Int64GetDatum((int64) segment->owner),
+		Int64GetDatum((int64) segment->segment_id),
 		Int64GetDatum(segment->nrows),
 		Int64GetDatum(segment->ndead),
 		Int64GetDatum(segment->nkeys),
 		Int64GetDatum((int64) segment->npostings),
 		Int64GetDatum(segment->npages)
 	};
-	bool		nulls[lengthof(values)] = {segment->owner == 0};
+	bool		nulls[lengthof(values)] = {segment->segment_id == 0};
 
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
 /*
- * The pending rows, as a segment without a number; its keys are not counted.
+ * Describe the pending rows as a segment without an id.  Its keys are not
+ * counted.
  */
 static SegmentInfo
 count_pending(Relation index, const IndexMeta *meta)
@@ -91,6 +93,7 @@ neardup_index_segments(PG_FUNCTION_ARGS)
 
 /* Merges */
 
+/* Return a row about a merge in steps. */
 static void
 put_merge(ReturnSetInfo *result, const IndexMeta *meta, int number,
 		  const MergeState *state)
@@ -109,11 +112,11 @@ put_merge(ReturnSetInfo *result, const IndexMeta *meta, int number,
 
 	for (uint32 i = 0; i < n; i++)
 	{
-		numbers[i] = Int64GetDatum((int64) segments[i].owner);
+		numbers[i] = Int64GetDatum((int64) segments[i].segment_id);
 		rows += segments[i].nrows;
 		postings += segments[i].npostings;
 	}
-	values[0] = Int64GetDatum((int64) output->owner);
+	values[0] = Int64GetDatum((int64) output->segment_id);
 	values[1] =
 		PointerGetDatum(construct_array(numbers, n, INT8OID, sizeof(int64),
 										FLOAT8PASSBYVAL,
@@ -191,7 +194,7 @@ search_counters_add(SearchCounters *to, const SearchCounters *now,
 	to->candidates += now->candidates - before->candidates;
 }
 
-/* (reset boolean): return the counters, and set them to 0 if reset */
+/* (reset boolean): return the counters, and reset them if `reset` */
 Datum
 neardup_index_counters(PG_FUNCTION_ARGS)
 {

@@ -2,12 +2,13 @@
  * merge.c
  *		Merging segments into one, at once or in steps.
  *
- * Rows keep the order that they have in each segment, which is that of
- * IndexedRow.order in all.  So the new number of a row rises with the old one,
- * and the lists of a key need only be renumbered and merged.
+ * Rows keep their order: all segments are sorted by IndexedRow.order.  So the
+ * new number of a row rises with the old one, and the lists of a key need only
+ * be renumbered and merged.
  *
- * In steps, the row map has the input of each row, in the order of rows.  It
- * determines the new numbers in all steps: rows deleted meanwhile keep theirs.
+ * A merge in steps has a row map: the input of each row, in the order of rows.
+ * It determines the new numbers in all steps, so rows that are deleted
+ * meanwhile keep theirs.
  */
 #include "postgres.h"
 
@@ -23,28 +24,28 @@
 #define POSTINGS_PER_ROW	8
 
 /*
- * Keys are counted in a share of each part of their range, unless they are
- * few.
+ * Unless keys are few, they are counted in 1 / COUNTED_SHARE of each of
+ * COUNTED_PARTS parts of their range.
  */
 #define COUNTED_PARTS		4
 #define COUNTED_SHARE		32
 #define MIN_COUNTED			4096
 
-/* Of one segment */
+/* A segment that is merged */
 typedef struct MergeInput
 {
-	PageStore  *store;			/* where it is */
+	PageStore  *store;			/* store of the segment */
 	const SegmentInfo *segment;
-	char	   *page;			/* of rows */
-	BlockNumber next;			/* block after it */
-	uint32		on_page;		/* rows there */
-	uint32		place;			/* of the current row there */
+	char	   *page;			/* current page of rows */
+	BlockNumber next;			/* block after that page */
+	uint32		on_page;		/* rows on the page */
+	uint32		place;			/* position of the current row on it */
 	uint32		row;			/* number of the current row */
-	uint32	   *numbers;		/* new numbers */
+	uint32	   *numbers;		/* new number of each row */
 	ListStream	lists;
 } MergeInput;
 
-/* Row numbers of one list */
+/* New row numbers of one list */
 typedef struct Numbers
 {
 	uint32	   *rows;
@@ -54,7 +55,7 @@ typedef struct Numbers
 
 /* Rows */
 
-/* Read pages until the current row is on the page, or there is none. */
+/* Read pages until the current row is on the page, or no row is left. */
 static void
 load_row(MergeInput *input)
 {
@@ -62,7 +63,8 @@ load_row(MergeInput *input)
 		   input->row < input->segment->nrows)
 	{
 		if (!BlockNumberIsValid(chain_find(input->store, input->next,
-										   input->segment->owner, PAGE_FORWARD,
+										   input->segment->segment_id,
+										   PAGE_FORWARD,
 										   input->page)))
 			index_corrupt(input->store->index, input->segment->first,
 						  "Rows are missing.");
@@ -73,7 +75,7 @@ load_row(MergeInput *input)
 	}
 }
 
-/* Room for the new numbers of each segment's rows. */
+/* Allocate arrays for the new numbers of each segment's rows. */
 static uint32 **
 alloc_numbers(const SegmentInfo *segments, uint32 n)
 {
@@ -92,13 +94,14 @@ alloc_numbers(const SegmentInfo *segments, uint32 n)
 	return numbers;
 }
 
+/* Return the current row of an input. */
 static inline ForwardEntry *
 current_row(const MergeInput *input)
 {
 	return (ForwardEntry *) PageGetContents(input->page) + input->place;
 }
 
-/* The input whose row comes next, or NULL at the end. */
+/* Return the input whose row comes next, or NULL at the end. */
 static MergeInput *
 next_input(MergeInput *inputs, uint32 n)
 {
@@ -121,7 +124,7 @@ next_input(MergeInput *inputs, uint32 n)
 	return next;
 }
 
-/* Go on to the input's next row. */
+/* Advance an input to its next row. */
 static inline void
 pass_row(MergeInput *input)
 {
@@ -133,6 +136,7 @@ pass_row(MergeInput *input)
 
 /* Lists */
 
+/* Append the new numbers of the rows of a list. */
 static void
 add_numbers(Numbers *numbers, const Runs *runs, const uint32 *new_numbers)
 {
@@ -148,6 +152,7 @@ add_numbers(Numbers *numbers, const Runs *runs, const uint32 *new_numbers)
 	}
 }
 
+/* Turn sorted numbers into runs. */
 static void
 to_runs(const Numbers *numbers, Runs *runs)
 {
@@ -164,9 +169,8 @@ to_runs(const Numbers *numbers, Runs *runs)
 }
 
 /*
- * The inputs that have lists left, as a heap: the one with the least key is
- * the first.  An element is the key and, in the lower half, the number of the
- * input.
+ * The inputs that have lists left, as a heap by the key of the current list.
+ * An element is the key and, in the lower half, the number of the input.
  */
 typedef struct KeyHeap
 {
@@ -175,13 +179,14 @@ typedef struct KeyHeap
 	MergeInput *inputs;
 } KeyHeap;
 
+/* Return the key of an element. */
 static inline uint32
 heap_key(uint64 element)
 {
 	return element >> 32;
 }
 
-/* Put an element into a free place, or below it. */
+/* Put an element into a free place or below it, and move smaller ones up. */
 static inline void
 heap_sink(KeyHeap *heap, uint32 place, uint64 element)
 {
@@ -200,7 +205,7 @@ heap_sink(KeyHeap *heap, uint32 place, uint64 element)
 	elements[place] = element;
 }
 
-/* True if the first input has the least key alone. */
+/* True if no other input has the least key. */
 static inline bool
 heap_is_single(const KeyHeap *heap)
 {
@@ -211,8 +216,8 @@ heap_is_single(const KeyHeap *heap)
 }
 
 /*
- * Go on to the next list of the first input, and prefetch its row's new
- * number, which may be anywhere.
+ * Advance the first input to its next list, and prefetch its row's new number,
+ * which may be anywhere in memory.
  */
 static inline void
 heap_next(KeyHeap *heap)
@@ -229,6 +234,7 @@ heap_next(KeyHeap *heap)
 		heap_sink(heap, 0, heap->elements[heap->n]);
 }
 
+/* Make a heap of the inputs. */
 static void
 heap_open(KeyHeap *heap, MergeInput *inputs, uint32 n)
 {
@@ -254,7 +260,7 @@ typedef struct MergedLists
 	Runs		runs;
 } MergedLists;
 
-/* Raise INDEX_CORRUPTED if keys do not rise. */
+/* Raise INDEX_CORRUPTED if the least key is not greater than the last one. */
 static inline void
 pass_key(const KeyHeap *heap, MergedLists *merged)
 {
@@ -271,7 +277,9 @@ pass_key(const KeyHeap *heap, MergedLists *merged)
 	merged->least = (uint64) key + 1;
 }
 
-/* Copy a list of one row, as most are; false if it has more rows. */
+/*
+ * Copy a list of one row, the most frequent kind.  False if it has more rows.
+ */
 static bool
 merge_single(const MergeInput *input, uint32 key, MergedLists *merged)
 {
@@ -283,11 +291,11 @@ merge_single(const MergeInput *input, uint32 key, MergedLists *merged)
 	row = input->numbers[old->first[0]];
 	merged->work++;
 	if (row != MERGE_DROPPED)
-		segment_add_single(merged->writer, key, row);
+		writer_add_single(merged->writer, key, row);
 	return true;
 }
 
-/* Merge the lists of the least key, of all inputs that have it. */
+/* Merge the lists of the least key from all inputs that have it. */
 static void
 merge_key(KeyHeap *heap, MergedLists *merged)
 {
@@ -308,11 +316,11 @@ merge_key(KeyHeap *heap, MergedLists *merged)
 	sort_rising(merged->numbers.rows, merged->numbers.n, merged->space);
 	to_runs(&merged->numbers, &merged->runs);
 	if (merged->runs.n > 0)
-		segment_add_list(merged->writer, key, &merged->runs);
+		writer_add_list(merged->writer, key, &merged->runs);
 }
 
 /*
- * Merge lists, about that many postings, until a page of the filter begins.
+ * Merge lists of about `most` postings, until a page of the filter begins.
  * Returns the first key that is left, or MERGE_NO_KEY.
  */
 static uint64
@@ -323,8 +331,8 @@ merge_lists(MergeInput *inputs, uint32 n, SegmentWriter *writer, uint64 most)
 
 	heap_open(&heap, inputs, n);
 	while (heap.n > 0 && (merged.work < most ||
-						  !segment_begins_filter_page(writer,
-													  heap_key(heap.elements[0]))))
+						  !writer_begins_filter_page(writer,
+													 heap_key(heap.elements[0]))))
 	{
 		pass_key(&heap, &merged);
 		if (heap_is_single(&heap) &&
@@ -339,6 +347,7 @@ merge_lists(MergeInput *inputs, uint32 n, SegmentWriter *writer, uint64 most)
 
 /* The row map */
 
+/* Appends to a row map in a step */
 typedef struct RowMapWriter
 {
 	ChainWriter chain;
@@ -347,6 +356,7 @@ typedef struct RowMapWriter
 	PGAlignedBlock page;
 } RowMapWriter;
 
+/* Begin an empty page. */
 static void
 row_map_begin_page(RowMapWriter *map)
 {
@@ -354,13 +364,15 @@ row_map_begin_page(RowMapWriter *map)
 	map->on_page = 0;
 }
 
+/* Begin a step, with the rows that the last page already has. */
 static RowMapWriter *
-row_map_resume(PageStore *store, MergeState *state)
+row_map_begin_step(PageStore *store, MergeState *state)
 {
 	RowMapWriter *map = palloc(sizeof(RowMapWriter));
 
-	chain_resume(&map->chain, store, MERGE_OWNER(state->writer.info.owner),
-				 &state->row_map);
+	chain_begin_step(&map->chain, store,
+					 MERGE_OWNER(state->writer.info.segment_id),
+					 &state->row_map);
 	map->state = state;
 	row_map_begin_page(map);
 	map->on_page = state->nmapped % ROW_MAP_PER_PAGE;
@@ -375,6 +387,7 @@ row_map_resume(PageStore *store, MergeState *state)
 	return map;
 }
 
+/* Append the input of a row. */
 static void
 row_map_put(RowMapWriter *map, uint8 input)
 {
@@ -391,6 +404,7 @@ row_map_put(RowMapWriter *map, uint8 input)
 	}
 }
 
+/* Raise INDEX_CORRUPTED for a row map. */
 static void
 broken_row_map(PageStore *store)
 {
@@ -403,7 +417,7 @@ merge_new_numbers(PageStore *store, const SegmentInfo *segments,
 				  const MergeState *state, uint32 *passed)
 {
 	uint32	  **numbers = alloc_numbers(segments, state->ninputs);
-	uint64		owner = MERGE_OWNER(state->writer.info.owner);
+	uint64		owner = MERGE_OWNER(state->writer.info.segment_id);
 	BlockNumber block = state->row_map.first;
 	uint64		left = state->nmapped;
 	uint32		nrows = 0;
@@ -438,6 +452,7 @@ merge_new_numbers(PageStore *store, const SegmentInfo *segments,
 
 /* Merging rows, at once or in a step */
 
+/* Create an input for each segment. */
 static MergeInput *
 create_inputs(PageStore *store, const SegmentInfo *segments, uint32 n,
 			  uint32 **numbers)
@@ -455,7 +470,7 @@ create_inputs(PageStore *store, const SegmentInfo *segments, uint32 n,
 	return inputs;
 }
 
-/* Open the page of an input's row, by the directory unless it is the first. */
+/* Go to a row of an input, by the directory unless it is the first row. */
 static void
 open_rows(MergeInput *input, uint32 row)
 {
@@ -468,7 +483,8 @@ open_rows(MergeInput *input, uint32 row)
 		return;
 	if (row > 0)
 	{
-		directory_open(&path, input->store, segment->owner, segment->forward,
+		directory_open(&path, input->store, segment->segment_id,
+					   segment->forward,
 					   NULL);
 		if (!directory_find(&path, row, &input->next))
 			index_corrupt(input->store->index, META_BLOCK,
@@ -480,9 +496,7 @@ open_rows(MergeInput *input, uint32 row)
 	load_row(input);
 }
 
-/*
- * Copy rows, at least that many, until a page is full.  True if none is left.
- */
+/* Copy at least `most` rows, until a page is full.  True if no row is left. */
 static bool
 copy_rows(MergeInput *inputs, uint32 n, SegmentWriter *writer,
 		  RowMapWriter *map, uint64 most)
@@ -496,7 +510,7 @@ copy_rows(MergeInput *inputs, uint32 n, SegmentWriter *writer,
 		bool		dropped = row->spec == SPEC_DEAD;
 
 		CHECK_EVERY(done);
-		if (done >= most && segment_rows_fill_page(writer))
+		if (done >= most && writer_rows_fill_page(writer))
 			return false;
 		if (map != NULL)
 			row_map_put(map,
@@ -504,7 +518,7 @@ copy_rows(MergeInput *inputs, uint32 n, SegmentWriter *writer,
 		else
 			input->numbers[input->row] = dropped ? MERGE_DROPPED : nrows++;
 		if (!dropped)
-			segment_add_row(writer, row);
+			writer_add_row(writer, row);
 		pass_row(input);
 	}
 	return true;
@@ -513,8 +527,8 @@ copy_rows(MergeInput *inputs, uint32 n, SegmentWriter *writer,
 /* The size of the filter: inputs have many keys in common. */
 
 /*
- * Count the distinct keys in a part of the range, and those of all inputs in
- * `all`.
+ * Count the distinct keys in a part of their range in *keys, and the keys of
+ * all inputs together in *all.
  */
 static void
 count_part(MergeInput *inputs, uint32 n, uint64 begin, uint64 end,
@@ -539,7 +553,7 @@ count_part(MergeInput *inputs, uint32 n, uint64 begin, uint64 end,
 }
 
 /*
- * Estimate the number of distinct keys from a share of each part of their
+ * Estimate the number of distinct keys, from a share of each part of their
  * range.
  */
 static uint64
@@ -562,7 +576,7 @@ count_keys(MergeInput *inputs, uint32 n)
 
 SegmentInfo
 segments_merge(PageStore *from, const SegmentInfo *segments, uint32 n,
-			   PageStore *to, uint64 owner)
+			   PageStore *to, uint64 segment_id)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "neardup merge",
@@ -574,16 +588,16 @@ segments_merge(PageStore *from, const SegmentInfo *segments, uint32 n,
 	SegmentWriter *writer;
 	SegmentInfo info;
 
-	segment_create(to, owner, state);
-	writer = segment_resume(to, state);
+	segment_create(to, segment_id, state);
+	writer = writer_begin_step(to, state);
 	for (uint32 i = 0; i < n; i++)
 		open_rows(&inputs[i], 0);
 	(void) copy_rows(inputs, n, writer, NULL, PG_UINT64_MAX);
-	segment_expect_keys(writer, count_keys(inputs, n));
+	writer_expect_keys(writer, count_keys(inputs, n));
 	for (uint32 i = 0; i < n; i++)
 		lists_open(&inputs[i].lists, from, &segments[i], 0);
 	(void) merge_lists(inputs, n, writer, PG_UINT64_MAX);
-	info = segment_end(writer);
+	info = writer_end_segment(writer);
 	for (uint32 i = 0; i < n; i++)
 		info.oldest = Min(info.oldest, segments[i].oldest);
 	MemoryContextSwitchTo(old);
@@ -593,24 +607,28 @@ segments_merge(PageStore *from, const SegmentInfo *segments, uint32 n,
 
 /* Merging in steps */
 
-/* The inputs of a step, and how many of their rows have been merged. */
+/*
+ * Create the inputs of a step, and set passed[] to the number of rows of each
+ * that have been merged.
+ */
 static MergeInput *
-begin_step(PageStore *store, const SegmentInfo *segments, uint32 n,
-		   const MergeState *state, uint32 *passed)
+create_step_inputs(PageStore *store, const SegmentInfo *segments, uint32 n,
+				   const MergeState *state, uint32 *passed)
 {
 	Assert(n == state->ninputs);
 	return create_inputs(store, segments, n,
 						 merge_new_numbers(store, segments, state, passed));
 }
 
+/* Do a step that copies rows. */
 static void
 merge_some_rows(PageStore *store, const SegmentInfo *segments, uint32 n,
 				MergeState *state, uint64 most)
 {
 	uint32		passed[MAX_SEGMENTS] = {0};
-	MergeInput *inputs = begin_step(store, segments, n, state, passed);
-	RowMapWriter *map = row_map_resume(store, state);
-	SegmentWriter *writer = segment_resume(store, &state->writer);
+	MergeInput *inputs = create_step_inputs(store, segments, n, state, passed);
+	RowMapWriter *map = row_map_begin_step(store, state);
+	SegmentWriter *writer = writer_begin_step(store, &state->writer);
 
 	for (uint32 i = 0; i < n; i++)
 		open_rows(&inputs[i], passed[i]);
@@ -618,20 +636,21 @@ merge_some_rows(PageStore *store, const SegmentInfo *segments, uint32 n,
 	{
 		uint64		keys = count_keys(inputs, n);
 
-		segment_expect_keys(writer, keys);
+		writer_expect_keys(writer, keys);
 		state->phase = keys > 0 ? MERGE_LISTS : MERGE_FINISH;
 	}
-	chain_pause(&map->chain, map->page.data);
-	segment_pause(writer);
+	chain_end_step(&map->chain, map->page.data);
+	writer_end_step(writer);
 }
 
+/* Do a step that merges lists. */
 static void
 merge_some_lists(PageStore *store, const SegmentInfo *segments, uint32 n,
 				 MergeState *state, uint64 most)
 {
 	uint32		passed[MAX_SEGMENTS] = {0};
-	MergeInput *inputs = begin_step(store, segments, n, state, passed);
-	SegmentWriter *writer = segment_resume(store, &state->writer);
+	MergeInput *inputs = create_step_inputs(store, segments, n, state, passed);
+	SegmentWriter *writer = writer_begin_step(store, &state->writer);
 
 	for (uint32 i = 0; i < n; i++)
 	{
@@ -640,13 +659,13 @@ merge_some_lists(PageStore *store, const SegmentInfo *segments, uint32 n,
 		lists_open(&inputs[i].lists, store, &segments[i], state->next_key);
 	}
 	state->next_key = merge_lists(inputs, n, writer, most);
-	segment_pause(writer);
+	writer_end_step(writer);
 	if (state->next_key == MERGE_NO_KEY)
 		state->phase = MERGE_FINISH;
 }
 
 void
-merge_create(PageStore *store, uint64 owner, const SegmentInfo *segments,
+merge_create(PageStore *store, uint64 segment_id, const SegmentInfo *segments,
 			 uint32 n, MergeState *state)
 {
 	ChainWriter map;
@@ -654,19 +673,19 @@ merge_create(PageStore *store, uint64 owner, const SegmentInfo *segments,
 	memset(state, 0, sizeof(MergeState));
 	state->phase = MERGE_ROWS;
 	state->ninputs = n;
-	segment_create(store, owner, &state->writer);
-	segment_pause(segment_resume(store, &state->writer));
-	chain_create(store, MERGE_OWNER(owner), &state->row_map);
-	chain_resume(&map, store, MERGE_OWNER(owner), &state->row_map);
-	chain_pause(&map, NULL);
+	segment_create(store, segment_id, &state->writer);
+	writer_end_step(writer_begin_step(store, &state->writer));
+	chain_create(store, MERGE_OWNER(segment_id), &state->row_map);
+	chain_begin_step(&map, store, MERGE_OWNER(segment_id), &state->row_map);
+	chain_end_step(&map, NULL);
 	for (uint32 i = 0; i < n; i++)
 		state->writer.info.oldest = Min(state->writer.info.oldest,
 										segments[i].oldest);
 }
 
 void
-merge_step(PageStore *store, const SegmentInfo *segments, uint32 n,
-		   MergeState *state, uint64 most)
+merge_write_step(PageStore *store, const SegmentInfo *segments, uint32 n,
+				 MergeState *state, uint64 most)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "neardup merge",

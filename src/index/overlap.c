@@ -1,10 +1,10 @@
 /*
  * overlap.c
- *		The number of a query's keys that each row of a segment has.
+ *		Counts, for each row of a segment, how many of a query's keys it has.
  *
- * Lists are runs of rows.  Of few runs, beginnings and ends are sorted, and
- * one walk through both counts the runs of each row.  Of many, or if keys have
- * shares, an array of differences bounds memory by the number of rows.
+ * Lists are runs of rows.  If runs are few, sort their starts and ends and
+ * sweep once.  If they are many, or if keys have shares, use an array of
+ * differences, whose size is bounded by the number of rows.
  */
 #include "postgres.h"
 
@@ -17,7 +17,9 @@
 #include "index/postings.h"
 #include "index/index_search.h"
 
-/* The array is used from MIN_DENSE runs on, plus one for each DENSE rows. */
+/*
+ * The array is used from MIN_DENSE runs on, plus one run for each DENSE rows.
+ */
 #define DENSE				100
 #define MIN_DENSE			1024
 
@@ -26,6 +28,7 @@
 
 /* Lists */
 
+/* Raise INDEX_CORRUPTED for a list. */
 static void
 damaged(Overlaps *overlaps, BlockNumber block)
 {
@@ -33,8 +36,8 @@ damaged(Overlaps *overlaps, BlockNumber block)
 }
 
 /*
- * Skip an entry, from its head on; NULL if it is damaged.  Look-ups spend most
- * time here.
+ * Return the end of an entry, given its head, or NULL if it is damaged.
+ * Look-ups spend most time here.
  */
 static inline const uint8 *
 skip_list(const uint8 *at, const uint8 *end)
@@ -55,9 +58,9 @@ skip_list(const uint8 *at, const uint8 *end)
 }
 
 /*
- * Number of restarts with no greater key.  They stand before `end`, the first
- * one last.  Keys are spread evenly, so the search begins where the key would
- * be then.
+ * Return the number of restarts whose key is not greater.  They stand before
+ * `end`, the first one last.  Keys are spread evenly, so the search begins
+ * where the key would then be.
  */
 static inline int
 restarts_before(const Restart *end, int n, uint32 key)
@@ -79,7 +82,10 @@ restarts_before(const Restart *end, int n, uint32 key)
 	return at;
 }
 
-/* The head of the list of a key on a page; NULL if it is not there. */
+/*
+ * Return the head of the list of a key on a page, or NULL if the page has no
+ * such list.
+ */
 static const uint8 *
 find_list(Overlaps *overlaps, BlockNumber block, const char *page, uint32 key)
 {
@@ -115,7 +121,7 @@ find_list(Overlaps *overlaps, BlockNumber block, const char *page, uint32 key)
 	return at;
 }
 
-/* Create the array. */
+/* Create the array of differences. */
 static void
 make_dense(Overlaps *overlaps)
 {
@@ -126,7 +132,10 @@ make_dense(Overlaps *overlaps)
 							MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 }
 
-/* Read the runs of an entry; false if they are damaged. */
+/*
+ * Append the runs of an entry, and count its postings.  False if they are
+ * damaged.
+ */
 static bool
 read_runs(Overlaps *overlaps, const ListHead *head)
 {
@@ -140,9 +149,9 @@ read_runs(Overlaps *overlaps, const ListHead *head)
 	return true;
 }
 
-/* Move the runs to the array if they are many. */
+/* Move the runs to the array of differences if they are many. */
 static void
-take_runs(Overlaps *overlaps, uint32 share)
+move_many_runs(Overlaps *overlaps, uint32 share)
 {
 	const Runs *runs = &overlaps->runs;
 
@@ -160,7 +169,10 @@ take_runs(Overlaps *overlaps, uint32 share)
 	overlaps->runs.n = 0;
 }
 
-/* Look a key up; read its list if it is short, else note where it is. */
+/*
+ * Look up a key.  Read its list if it is short, else defer it.  False if the
+ * segment is gone.
+ */
 static bool
 look_up(Overlaps *overlaps, uint32 key, uint32 share)
 {
@@ -187,29 +199,33 @@ look_up(Overlaps *overlaps, uint32 key, uint32 share)
 		{
 			if (!read_runs(overlaps, &head))
 				damaged(overlaps, block);
-			take_runs(overlaps, share);
+			move_many_runs(overlaps, share);
 		}
 		else
 		{
-			LongList   *late = &overlaps->late[overlaps->nlate++];
+			DeferredList *deferred =
+			&overlaps->deferred[overlaps->ndeferred++];
 
-			Assert(overlaps->nlate <= overlaps->nkeys);
-			late->bytes = (uint64) head.nbytes + head.rest;
-			late->block = block;
-			late->share = share;
-			late->offset = at - (uint8 *) page;
+			Assert(overlaps->ndeferred <= overlaps->nkeys);
+			deferred->bytes = (uint64) head.nbytes + head.rest;
+			deferred->block = block;
+			deferred->share = share;
+			deferred->offset = at - (uint8 *) page;
 		}
 	}
 	UnlockReleaseBuffer(buffer);
 	return true;
 }
 
-/* Read a long list, which may continue on further pages. */
+/*
+ * Read a deferred list, which may continue on further pages.  False if the
+ * segment is gone.
+ */
 static bool
-read_late(Overlaps *overlaps, const LongList *late)
+read_deferred(Overlaps *overlaps, const DeferredList *deferred)
 {
-	BlockNumber block = late->block;
-	uint32		offset = late->offset;
+	BlockNumber block = deferred->block;
+	uint32		offset = deferred->offset;
 	ListHead	head;
 
 	do
@@ -220,7 +236,7 @@ read_late(Overlaps *overlaps, const LongList *late)
 		CHECK_FOR_INTERRUPTS();
 		buffer = page_lock(overlaps->store.index, block);
 		page = BufferGetPage(buffer);
-		if (!page_is_of(page, overlaps->segment->owner))
+		if (!page_is_of(page, overlaps->segment->segment_id))
 		{
 			UnlockReleaseBuffer(buffer);
 			return false;
@@ -229,7 +245,7 @@ read_late(Overlaps *overlaps, const LongList *late)
 						 (uint8 *) page + ((PageHeader) page)->pd_lower,
 						 &head) == NULL || !read_runs(overlaps, &head))
 			damaged(overlaps, block);
-		take_runs(overlaps, late->share);
+		move_many_runs(overlaps, deferred->share);
 		block = PAGE_TAIL(page)->next;
 		UnlockReleaseBuffer(buffer);
 		offset = MAXALIGN(SizeOfPageHeaderData);
@@ -237,36 +253,38 @@ read_late(Overlaps *overlaps, const LongList *late)
 	return true;
 }
 
+/* Compare two deferred lists by their length. */
 static int
 compare_bytes(const void *a, const void *b)
 {
-	uint64		x = ((const LongList *) a)->bytes;
-	uint64		y = ((const LongList *) b)->bytes;
+	uint64		x = ((const DeferredList *) a)->bytes;
+	uint64		y = ((const DeferredList *) b)->bytes;
 
 	return (x > y) - (x < y);
 }
 
 bool
-overlaps_read_late(Overlaps *overlaps, uint32 unread, uint64 most)
+overlaps_read_deferred(Overlaps *overlaps, uint32 unread, uint64 most)
 {
 	uint64		optional = 0;
 	uint32		i;
 
-	qsort(overlaps->late, overlaps->nlate, sizeof(LongList), compare_bytes);
-	for (i = 0; i < overlaps->nlate; i++)
+	qsort(overlaps->deferred, overlaps->ndeferred, sizeof(DeferredList),
+		  compare_bytes);
+	for (i = 0; i < overlaps->ndeferred; i++)
 	{
-		if (overlaps->nlate - i <= unread)
+		if (overlaps->ndeferred - i <= unread)
 		{
-			optional += overlaps->late[i].bytes;
+			optional += overlaps->deferred[i].bytes;
 			if (optional > most)
 				break;
 		}
-		if (!read_late(overlaps, &overlaps->late[i]))
+		if (!read_deferred(overlaps, &overlaps->deferred[i]))
 			return false;
 	}
-	overlaps->nlate -= i;
-	memmove(overlaps->late, overlaps->late + i,
-			overlaps->nlate * sizeof(LongList));
+	overlaps->ndeferred -= i;
+	memmove(overlaps->deferred, overlaps->deferred + i,
+			overlaps->ndeferred * sizeof(DeferredList));
 	return true;
 }
 
@@ -284,8 +302,8 @@ overlaps_look_up(Overlaps *overlaps, uint32 unread)
 			   overlaps->keys[i] > overlaps->keys[i - 1]);
 
 		/*
-		 * not of more keys than are looked up: the processor waits for all of
-		 * them
+		 * Prefetch no more pages than are needed: the processor waits for all
+		 * of them.
 		 */
 		if (i == ahead)
 			for (;
@@ -314,9 +332,9 @@ overlaps_open(Overlaps *overlaps, Relation index, const SegmentInfo *segment,
 		make_dense(overlaps);
 	/* a segment without lists has none of the keys */
 	overlaps->nkeys = segment->postings.root == InvalidBlockNumber ? 0 : nkeys;
-	overlaps->late = palloc_extended(Max(nkeys, 1) * sizeof(LongList),
-									 MCXT_ALLOC_HUGE);
-	directory_open(&overlaps->path, &overlaps->store, segment->owner,
+	overlaps->deferred = palloc_extended(Max(nkeys, 1) * sizeof(DeferredList),
+										 MCXT_ALLOC_HUGE);
+	directory_open(&overlaps->path, &overlaps->store, segment->segment_id,
 				   segment->postings, &cached->postings);
 }
 
@@ -324,7 +342,7 @@ void
 overlaps_close(Overlaps *overlaps)
 {
 	directory_close(&overlaps->path);
-	pfree(overlaps->late);
+	pfree(overlaps->deferred);
 	runs_free(&overlaps->runs);
 	if (overlaps->change != NULL)
 		pfree(overlaps->change);
@@ -332,35 +350,41 @@ overlaps_close(Overlaps *overlaps)
 
 /* Sweeps */
 
-typedef struct Stretches
+/* The result of a sweep, so far */
+typedef struct RowRanges
 {
-	Stretch    *list;
+	RowRange   *list;
 	size_t		n;
 	size_t		size;
 	bool		all;			/* include rows without a key */
-} Stretches;
+} RowRanges;
 
+/*
+ * Append rows first ... end - 1, unless there are none, or they have no key
+ * and are not wanted.
+ */
 static inline void
-add_stretch(Stretches *stretches, uint32 first, uint32 end, uint32 count)
+add_range(RowRanges *ranges, uint32 first, uint32 end, uint32 count)
 {
-	Stretch    *stretch;
+	RowRange   *range;
 
-	if (first == end || (count == 0 && !stretches->all))
+	if (first == end || (count == 0 && !ranges->all))
 		return;
 	Assert(first < end &&
-		   (stretches->n == 0 ||
-			stretches->list[stretches->n - 1].end <= first));
-	if (unlikely(stretches->n == stretches->size))
-		stretches->list = growing_reserve(stretches->list, &stretches->size,
-										  stretches->n + 1, sizeof(Stretch));
-	stretch = &stretches->list[stretches->n++];
-	stretch->first = first;
-	stretch->end = end;
-	stretch->count = count;
+		   (ranges->n == 0 ||
+			ranges->list[ranges->n - 1].end <= first));
+	if (unlikely(ranges->n == ranges->size))
+		ranges->list = growing_reserve(ranges->list, &ranges->size,
+									   ranges->n + 1, sizeof(RowRange));
+	range = &ranges->list[ranges->n++];
+	range->first = first;
+	range->end = end;
+	range->count = count;
 }
 
+/* Find the ranges from few runs, which it sorts. */
 static void
-sweep_sparse(Runs *runs, uint32 nrows, Stretches *stretches)
+sweep_sparse(Runs *runs, uint32 nrows, RowRanges *ranges)
 {
 	size_t		i = 0;
 	size_t		j = 0;
@@ -368,7 +392,7 @@ sweep_sparse(Runs *runs, uint32 nrows, Stretches *stretches)
 	uint32		count = 0;
 	uint32	   *space;
 
-	/* apart: only the numbers of runs begun and ended matter */
+	/* Sort starts and ends separately: only how many there are matters. */
 	space = palloc_extended((2 * runs->n + 2) * sizeof(uint32),
 							MCXT_ALLOC_HUGE);
 	sort_rising(runs->first, runs->n, space);
@@ -380,7 +404,7 @@ sweep_sparse(Runs *runs, uint32 nrows, Stretches *stretches)
 
 		if (i < runs->n)
 			next = Min(next, runs->first[i]);
-		add_stretch(stretches, at, next, count);
+		add_range(ranges, at, next, count);
 		at = next;
 		for (; i < runs->n && runs->first[i] == at; i++)
 			count++;
@@ -388,11 +412,12 @@ sweep_sparse(Runs *runs, uint32 nrows, Stretches *stretches)
 			count--;
 	}
 	Assert(i == runs->n && count == 0);
-	add_stretch(stretches, at, nrows, 0);
+	add_range(ranges, at, nrows, 0);
 }
 
+/* Find the ranges from the array of differences. */
 static void
-sweep_dense(const uint32 *change, uint32 nrows, Stretches *stretches)
+sweep_dense(const uint32 *change, uint32 nrows, RowRanges *ranges)
 {
 	uint32		at = 0;
 	uint32		count = 0;
@@ -401,27 +426,27 @@ sweep_dense(const uint32 *change, uint32 nrows, Stretches *stretches)
 	{
 		if (change[row] == 0)
 			continue;
-		add_stretch(stretches, at, row, count);
+		add_range(ranges, at, row, count);
 		at = row;
 		count += change[row];
 	}
-	add_stretch(stretches, at, nrows, count);
+	add_range(ranges, at, nrows, count);
 }
 
-Stretch *
+RowRange *
 overlaps_count(Overlaps *overlaps, bool all, size_t *n)
 {
 	uint32		nrows = overlaps->segment->nrows;
-	Stretches	stretches = {palloc(64 * sizeof(Stretch)), 0, 64, all};
+	RowRanges	ranges = {palloc(64 * sizeof(RowRange)), 0, 64, all};
 
 	CHECK_FOR_INTERRUPTS();
 	if (overlaps->change == NULL)
-		sweep_sparse(&overlaps->runs, nrows, &stretches);
+		sweep_sparse(&overlaps->runs, nrows, &ranges);
 	else
 	{
-		take_runs(overlaps, 1);
-		sweep_dense(overlaps->change, nrows, &stretches);
+		move_many_runs(overlaps, 1);
+		sweep_dense(overlaps->change, nrows, &ranges);
 	}
-	*n = stretches.n;
-	return stretches.list;
+	*n = ranges.n;
+	return ranges.list;
 }

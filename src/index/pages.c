@@ -5,7 +5,7 @@
  *
  * Only the holder of the merge lock takes blocks from the free space map, and
  * uses one only if nothing in the metapage owns it.  So the map may be wrong,
- * as after a crash, and pages of an aborted merge are free.
+ * for example after a crash, and pages of an aborted merge are free.
  */
 #include "postgres.h"
 
@@ -45,8 +45,8 @@ page_init(char *page, PageKind kind, uint64 owner)
 }
 
 /*
- * pd_lower ends what is read of a page.  The server checks that it is below
- * pd_upper.
+ * pd_lower bounds what is read from a page.  The server checks that it is
+ * below pd_upper.
  */
 bool
 page_is_of(Page page, uint64 owner)
@@ -59,8 +59,8 @@ page_is_of(Page page, uint64 owner)
 }
 
 /*
- * True if an index has that block.  The storage manager's number of blocks is
- * a lower bound, which saves a system call.
+ * True if an index has that block.  The number of blocks that the storage
+ * manager remembers is a lower bound, and saves a system call.
  */
 static bool
 block_exists(Relation index, BlockNumber block)
@@ -90,6 +90,7 @@ page_lock(Relation index, BlockNumber block)
 	return buffer;
 }
 
+/* Go to a block of the temporary file. */
 static void
 file_seek(PageStore *store, BlockNumber block)
 {
@@ -145,14 +146,15 @@ page_is_free(Page page, const IndexMeta *meta)
 		return false;
 	owner = PAGE_TAIL(page)->owner;
 	for (int i = 0; i < MAX_MERGES; i++)
-		if (meta->merges[i].owner != 0 && (owner == meta->merges[i].owner ||
-										   owner ==
-										   MERGE_OWNER(meta->merges[i].owner)))
+		if (meta->merges[i].segment_id != 0 &&
+			(owner == meta->merges[i].segment_id ||
+			 owner ==
+			 MERGE_OWNER(meta->merges[i].segment_id)))
 			return false;
 	return meta_segment(unconstify(IndexMeta *, meta), owner) == NULL;
 }
 
-/* True if a block of the free space map still is free. */
+/* True if a block from the free space map is really free. */
 static bool
 claim(PageStore *store, BlockNumber block, uint64 owner, const IndexMeta *meta)
 {
@@ -195,8 +197,8 @@ page_allocate(PageStore *store, uint64 owner)
 	while ((block = GetFreeIndexPage(store->index)) != InvalidBlockNumber)
 	{
 		/*
-		 * the map may be wrong; if the block has an owner, the metapage names
-		 * it by now
+		 * The map may be wrong.  If the block has an owner, the metapage
+		 * names it by now.
 		 */
 		meta_copy(store->index, meta);
 		if (claim(store, block, owner, meta))
@@ -249,9 +251,9 @@ page_apply(Page page, const PageChange *changes, int n)
 }
 
 /*
- * Write a generic record: each change's place and length, and its bytes.
- * GenericXLogFinish() compares the whole page with a copy, which takes as long
- * as inserting the row into the table.
+ * Write a generic WAL record: for each change its offset, its length and its
+ * bytes.  GenericXLogFinish() would compare the whole page with a copy, which
+ * takes as long as inserting the row into the table.
  */
 void
 page_change(Relation index, Buffer buffer, const PageChange *changes, int n)
@@ -291,7 +293,7 @@ meta_init(char *page)
 	memset(meta, 0, sizeof(IndexMeta));
 	meta->magic = INDEX_MAGIC;
 	meta->version = INDEX_VERSION;
-	meta->next_owner = FIRST_SEGMENT;
+	meta->next_segment_id = FIRST_SEGMENT;
 	((PageHeader) page)->pd_lower += sizeof(IndexMeta);
 }
 
@@ -333,7 +335,9 @@ meta_of(Relation index, Page page)
 	return meta;
 }
 
-/* Raise INDEX_CORRUPTED for counts by which memory could not be allocated. */
+/*
+ * Raise INDEX_CORRUPTED for counts that are too large to allocate memory for.
+ */
 static void
 require_possible(Relation index, const IndexMeta *meta)
 {
@@ -354,7 +358,7 @@ meta_copy(Relation index, IndexMeta *copy)
 	Buffer		buffer = page_lock(index, META_BLOCK);
 	const IndexMeta *meta = meta_of(index, BufferGetPage(buffer));
 
-	/* of the segments copy only those in use */
+	/* copy only segments in use */
 	memcpy(copy, meta, offsetof(IndexMeta, segments) +
 		   meta->nsegments * sizeof(SegmentInfo));
 	memcpy(copy->merges, meta->merges, sizeof(copy->merges));
@@ -363,10 +367,10 @@ meta_copy(Relation index, IndexMeta *copy)
 }
 
 SegmentInfo *
-meta_segment(IndexMeta *meta, uint64 owner)
+meta_segment(IndexMeta *meta, uint64 segment_id)
 {
 	for (uint32 i = 0; i < meta->nsegments; i++)
-		if (meta->segments[i].owner == owner)
+		if (meta->segments[i].segment_id == segment_id)
 			return &meta->segments[i];
 	return NULL;
 }
@@ -398,6 +402,7 @@ meta_finish_change(Buffer buffer, GenericXLogState *xlog)
 
 /* Chains */
 
+/* Write an empty page of a chain. */
 static void
 write_empty(PageStore *store, uint64 owner, BlockNumber block,
 			BlockNumber next)
@@ -417,8 +422,8 @@ chain_create(PageStore *store, uint64 owner, PageChain *chain)
 }
 
 /*
- * Read the successor of a page of ours; false if the page belongs to something
- * else.
+ * Read which page follows a page of the chain.  False if the page belongs to
+ * something else.
  */
 static bool
 read_next(ChainWriter *writer, BlockNumber block, BlockNumber *next)
@@ -433,8 +438,8 @@ read_next(ChainWriter *writer, BlockNumber block, BlockNumber *next)
 }
 
 void
-chain_resume(ChainWriter *writer, PageStore *store, uint64 owner,
-			 PageChain *chain)
+chain_begin_step(ChainWriter *writer, PageStore *store, uint64 owner,
+				 PageChain *chain)
 {
 	writer->store = store;
 	writer->owner = owner;
@@ -447,7 +452,10 @@ chain_resume(ChainWriter *writer, PageStore *store, uint64 owner,
 					  "A page of a merge belongs to something else.");
 }
 
-/* The block of the next page: one of an aborted step if there is one. */
+/*
+ * Return the block for the next page: a block left by an aborted step, else a
+ * new one.
+ */
 static BlockNumber
 next_block(ChainWriter *writer)
 {
@@ -474,7 +482,7 @@ chain_put(ChainWriter *writer, char *page)
 }
 
 void
-chain_pause(ChainWriter *writer, char *page)
+chain_end_step(ChainWriter *writer, char *page)
 {
 	if (page == NULL)
 		write_empty(writer->store, writer->owner, writer->chain->next,
@@ -486,7 +494,7 @@ chain_pause(ChainWriter *writer, char *page)
 	}
 }
 
-/* Pages left from an aborted step become free with the merge. */
+/* Pages left by an aborted step become free with the merge. */
 void
 chain_end(ChainWriter *writer)
 {

@@ -1,13 +1,13 @@
 /*
  * pending.c
- *		New rows: pages to which they are appended, and the segment that they
- *		become.
+ *		Pending rows: the pages to which new rows are appended, and the
+ *		segment that they become.
  *
  * The pages are a ring.  Appending takes a share lock on the metapage, so that
- * no row is added after a flush has read its page, and an exclusive one on the
- * page.  A flush closes the pages: no row is added to them any more.  Then it
- * reads them, writes the segment, and in one change of the metapage removes
- * the pages from the ring and adds the segment.
+ * no row is added after a flush has read its page, and an exclusive lock on
+ * the page.  A flush closes the pages: no row is added to them any more.  Then
+ * it reads them and writes the segment.  In one change of the metapage it
+ * removes the pages from the ring and adds the segment.
  */
 #include "postgres.h"
 
@@ -22,6 +22,7 @@
 
 /* Pages */
 
+/* True if a row fits on a page. */
 static bool
 fits(Page page, const IndexedRow *row)
 {
@@ -30,20 +31,21 @@ fits(Page page, const IndexedRow *row)
 	return header->pd_lower + PENDING_BYTES(row->nkeys) <= header->pd_upper;
 }
 
-/* Changes of a page by appending a row */
+/* What appending a row changes on a page */
 typedef struct Appended
 {
 	LocationIndex ends[2];		/* pd_lower, pd_upper */
 	PendingHead head;
 	PageChange	changes[4];
 	int			n;
-	PendingRow	row;			/* but for the keys, which vary in number */
+	PendingRow	row;			/* without its keys, which vary in number */
 } Appended;
 
 StaticAssertDecl(offsetof(PageHeaderData, pd_upper) ==
 				 offsetof(PageHeaderData, pd_lower) + sizeof(LocationIndex),
 				 "the ends of a page's room are apart");
 
+/* Add a change. */
 static void
 add_change(Appended *appended, Size offset, const void *bytes, Size length)
 {
@@ -54,7 +56,7 @@ add_change(Appended *appended, Size offset, const void *bytes, Size length)
 	change->bytes = bytes;
 }
 
-/* Compute the changes of a page by appending a row that fits. */
+/* Compute what appending a row, which fits, changes on a page. */
 static void
 append_to(Page page, const IndexedRow *row, Appended *appended)
 {
@@ -83,8 +85,8 @@ append_to(Page page, const IndexedRow *row, Appended *appended)
 }
 
 /*
- * Append to the last page, if the row fits.  The caller holds a lock on the
- * metapage.
+ * Append a row to the last page.  False if it does not fit.  The caller holds
+ * a lock on the metapage.
  */
 static bool
 append_to_last(Relation index, const IndexMeta *meta, const IndexedRow *row)
@@ -110,7 +112,8 @@ append_to_last(Relation index, const IndexMeta *meta, const IndexedRow *row)
 }
 
 /*
- * Append to a new page.  The caller holds an exclusive lock on the metapage.
+ * Append a row to a new page.  The caller holds an exclusive lock on the
+ * metapage.
  */
 static void
 append_to_new(Relation index, Buffer metabuffer, const IndexedRow *row)
@@ -141,8 +144,8 @@ append_to_new(Relation index, Buffer metabuffer, const IndexedRow *row)
 }
 
 /*
- * Append, perhaps to a new page; false if the ring is full.  *used is set to
- * its pages.
+ * Append a row, perhaps to a new page, and set *used to the pages in the ring,
+ * or to 0 if the last page had room.  False if the ring is full.
  */
 static bool
 insert_exclusive(Relation index, Buffer metabuffer, const IndexedRow *row,
@@ -166,6 +169,7 @@ insert_exclusive(Relation index, Buffer metabuffer, const IndexedRow *row,
 
 /* Flushing */
 
+/* Add the rows of the closed pages to a batch. */
 static void
 collect_rows(Relation index, const IndexMeta *meta, Batch *batch)
 {
@@ -194,8 +198,8 @@ collect_rows(Relation index, const IndexMeta *meta, Batch *batch)
 }
 
 /*
- * Make a segment of the pending rows, and of `extra` unless it is NULL;
- * returns its weight.  The caller holds the merge lock.
+ * Make a segment of the pending rows, and of `extra` unless it is NULL.
+ * Returns its weight.  The caller holds the merge lock.
  */
 static uint64
 flush(Relation index, const IndexedRow *extra)
@@ -206,16 +210,16 @@ flush(Relation index, const IndexedRow *extra)
 	IndexMeta  *meta;
 	SegmentInfo segment = {0};
 	Batch	   *batch;
-	uint64		owner;
+	uint64		segment_id;
 	uint64		weight = 0;
 
 	segments_make_room(index);
 	meta = meta_begin_change(index, &buffer, &xlog);
-	owner = meta->next_owner++;
+	segment_id = meta->next_segment_id++;
 	meta->pending_closed = meta->pending_end;
 	meta_finish_change(buffer, xlog);
 	meta = meta_read(index);
-	Assert(owner < meta->next_owner &&
+	Assert(segment_id < meta->next_segment_id &&
 		   meta->pending_first <= meta->pending_closed);
 	batch = batch_create();
 	collect_rows(index, meta, batch);
@@ -223,7 +227,7 @@ flush(Relation index, const IndexedRow *extra)
 		batch_add(batch, extra);
 	if (batch->nrows > 0)
 	{
-		segment = batch_write(batch, &store, owner);
+		segment = batch_write(batch, &store, segment_id);
 		weight = segment_weight(&segment);
 	}
 	segments_replace(index, NULL, 0, &segment, meta->pending_closed);
@@ -232,6 +236,7 @@ flush(Relation index, const IndexedRow *extra)
 	return weight;
 }
 
+/* Return the number of pages in the ring. */
 static uint64
 pages_in_use(Relation index)
 {
@@ -251,8 +256,8 @@ pending_flush(Relation index, uint64 least)
 }
 
 /*
- * Flush pending pages; if the ring is not full, only if no other process is
- * merging.
+ * Flush the pending pages if they are many.  Unless the ring is full, do
+ * nothing while another process is merging.
  */
 static void
 relieve(Relation index, bool full)

@@ -147,7 +147,7 @@ posting_runs(const ListHead *head, uint32 nrows, Runs *runs)
 	return true;
 }
 
-/* Open a page of lists; invalid: the end. */
+/* Open a page of lists.  An invalid block is the end. */
 static void
 open_page(ListStream *stream, BlockNumber block)
 {
@@ -157,7 +157,8 @@ open_page(ListStream *stream, BlockNumber block)
 	stream->entry = 0;
 	if (block == InvalidBlockNumber)
 		return;
-	page_require(stream->store, block, stream->segment->owner, stream->page);
+	page_require(stream->store, block, stream->segment->segment_id,
+				 stream->page);
 	kind = PAGE_TAIL(stream->page)->kind;
 	if (kind != PAGE_POSTINGS && kind != PAGE_CONTINUED)
 		index_corrupt(stream->store->index, block, "It is no page of lists.");
@@ -166,7 +167,10 @@ open_page(ListStream *stream, BlockNumber block)
 		((PageHeader) stream->page)->pd_lower;
 }
 
-/* Open the next page of lists, after pages of a filter and of directories. */
+/*
+ * Open the next page of lists, which may follow pages of a filter and of
+ * directories.
+ */
 static void
 open_next_page(ListStream *stream)
 {
@@ -176,7 +180,7 @@ open_next_page(ListStream *stream)
 	if (stream->block != stream->segment->last_lists)
 		for (block = tail->next; BlockNumberIsValid(block); block = tail->next)
 		{
-			page_require(stream->store, block, stream->segment->owner,
+			page_require(stream->store, block, stream->segment->segment_id,
 						 stream->page);
 			if (tail->kind == PAGE_POSTINGS || tail->kind == PAGE_CONTINUED)
 				break;
@@ -185,8 +189,8 @@ open_next_page(ListStream *stream)
 }
 
 /*
- * Open the page where a list of that key would be, or of a greater one.  The
- * page may begin with the rest of a list, which is skipped.
+ * Open the page where a list of that key would be, or the first list of a
+ * greater key.  If it begins with the rest of a list, skip the rest.
  */
 static void
 open_page_of(ListStream *stream, uint32 key)
@@ -195,7 +199,8 @@ open_page_of(ListStream *stream, uint32 key)
 	DirectoryPath path;
 	BlockNumber block;
 
-	directory_open(&path, stream->store, segment->owner, segment->postings,
+	directory_open(&path, stream->store, segment->segment_id,
+				   segment->postings,
 				   NULL);
 	if (!directory_find(&path, key, &block))
 		index_corrupt(stream->store->index, META_BLOCK,
@@ -215,7 +220,10 @@ open_page_of(ListStream *stream, uint32 key)
 	}
 }
 
-/* Append the runs of the current entry; true if more of them follow. */
+/*
+ * Append the runs of the current entry.  True if its next page has more of
+ * them.
+ */
 static bool
 read_entry(ListStream *stream)
 {
@@ -233,8 +241,8 @@ read_entry(ListStream *stream)
 }
 
 /*
- * Go on to the next list if that is one row, as most are, without a restart,
- * on this page.  False if it is another, or cannot be read.
+ * Go on to the next list if it is on this page, is one row (as most are) and
+ * has no restart.  False if it is another list, or cannot be read.
  */
 static inline bool
 next_single(ListStream *stream)

@@ -1,6 +1,6 @@
 /*
  * row.c
- *		A row as an index of access method neardup has it.
+ *		A row as an index of access method neardup stores it.
  */
 #include "postgres.h"
 
@@ -31,7 +31,7 @@ spec_indexes_sketch(const SignatureSpec *spec)
 	return method_info(spec->method)->most_similar != NULL;
 }
 
-/* The hashes of a sketch's places, rising, palloc'd. */
+/* Return the hashes of a sketch's places, rising, palloc'd. */
 static const uint64 *
 place_hashes(const Signature *sig, uint64 *n)
 {
@@ -74,6 +74,7 @@ signature_keys(const Signature *sig, uint32 *nkeys, uint64 *size)
 
 /* Vectors */
 
+/* A component of a vector */
 typedef struct WeighedKey
 {
 	uint32		key;
@@ -88,7 +89,7 @@ typedef struct WeighedKey
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-/* The components of a vector, by key; palloc'd. */
+/* Return the components of a vector, sorted by key, palloc'd. */
 static WeighedKey *
 weighed_keys(const Signature *sig, uint64 n)
 {
@@ -109,7 +110,7 @@ weighed_keys(const Signature *sig, uint64 n)
 	return keys;
 }
 
-/* A part of a whole in SHARE_ONE, rounded up. */
+/* Return a part of a whole in units of 1 / SHARE_ONE, rounded up. */
 static inline uint32
 share_of(double part, double whole)
 {
@@ -156,7 +157,7 @@ vector_keys(const Signature *sig, uint32 **keys, uint32 *nkeys,
 	return true;
 }
 
-/* See VECTOR_PEAK(). */
+/* Return the peak of a vector, see VECTOR_PEAK(). */
 static uint16
 vector_peak(const Signature *sig)
 {
@@ -174,7 +175,10 @@ vector_peak(const Signature *sig)
 		(uint16) Min(ceil(most / sqrt(squares) * (1 + 1e-6) * 0xffff), 0xffff);
 }
 
-/* The bits of a float just below the sum of weights, and not 0. */
+/*
+ * Return the bits of a float just below the sum of weights, but not 0 unless
+ * there are none.
+ */
 static uint32
 vector_size(const Signature *sig)
 {
@@ -203,9 +207,9 @@ vector_size_low(uint32 size)
 }
 
 /*
- * The order of a set: its two least keys, which near-duplicates are likely to
- * share, and a hash of all keys, which is the same for equal sets.  Vectors
- * have their peak in its place.
+ * Return the sort key of a set: its two least keys, which near-duplicates are
+ * likely to share, and a hash of all keys, which is the same for equal sets.
+ * Vectors have their peak instead of the hash.
  */
 static uint64
 keys_order(const uint32 *keys, uint32 nkeys)

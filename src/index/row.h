@@ -1,6 +1,6 @@
 /*
  * row.h
- *		A row as an index of access method neardup has it.
+ *		A row as an index of access method neardup stores it.
  */
 #ifndef NEARDUP_ROW_H
 #define NEARDUP_ROW_H
@@ -11,14 +11,14 @@
 #include "index/pages.h"
 
 /*
- * Keys are the distinct upper 32 bits of the hashes of the features.  Rarely
- * two features of a row have one key, so there may be fewer keys than
+ * Keys are the distinct values of the upper 32 bits of the features' hashes.
+ * Two features of a row rarely have one key, so there may be fewer keys than
  * features.
  */
 typedef struct IndexedRow
 {
-	uint64		order;			/* close for most near-duplicates */
-	uint32		size;			/* features; of a vector see vector_size() */
+	uint64		order;			/* sort key, close for most near-duplicates */
+	uint32		size;			/* features; see vector_size() for a vector */
 	uint32		nkeys;
 	const uint32 *keys;			/* rising */
 	ItemPointerData tid;
@@ -26,29 +26,32 @@ typedef struct IndexedRow
 } IndexedRow;
 
 /*
- * True if an overlap bounds the measures of such signatures, so that an index
- * can hold them.
+ * True if an index can store such signatures: an overlap bounds their
+ * measures.
  */
 extern bool index_can_hold(const SignatureSpec *spec);
+
+/* True if signatures of a spec are vectors, whose keys have weights. */
 extern bool spec_indexes_vector(const SignatureSpec *spec);
 
 /*
- * True if it is a sketch, whose estimate is bounded by the keys that two
- * share.
+ * True if signatures of a spec are sketches, whose estimate is bounded by the
+ * number of keys that two share.
  */
 extern bool spec_indexes_sketch(const SignatureSpec *spec);
 
 /*
- * The keys of a signature, rising, palloc'd; *size is its features, or places
- * of a sketch.
+ * Return the keys of a signature, rising, palloc'd.  *size is the number of
+ * its features, or of a sketch's places.
  */
 extern uint32 *signature_keys(const Signature *sig, uint32 *nkeys,
 							  uint64 *size);
 
 /*
- * The keys of a vector, each with a number of two halves: its share of the sum
- * of weights, and its square's share of the sum of squares, in SHARE_ONE and
- * rounded up.  False if there are too many for the sum of the shares to fit.
+ * Compute the keys of a vector, rising, and for each a number of two halves:
+ * its share of the sum of weights, and its square's share of the sum of
+ * squares.  Shares are in units of 1 / SHARE_ONE, rounded up.  False if there
+ * are so many that the sum of the shares does not fit.
  */
 extern bool vector_keys(const Signature *sig, uint32 **keys,
 						uint32 *nkeys, uint32 **shares,
@@ -59,26 +62,29 @@ extern bool vector_keys(const Signature *sig, uint32 **keys,
 #define SHARE_OF_SUM(shares)		((double) ((shares) >> 16) / SHARE_ONE)
 #define SHARE_OF_SQUARES(shares)	((double) ((shares) & 0xffff) / SHARE_ONE)
 
-/* Upper bound of the heaviest component as a share of a vector's length */
+/* Upper bound of the heaviest component, as a share of a vector's length */
 #define VECTOR_PEAK(order)	((double) ((order) & 0xffff) / 0xffff)
 
 /*
- * Lower bound of the sum of a vector's weights; that of size + 1 is an upper
- * one.
+ * Return a lower bound of the sum of a vector's weights.  The value for size +
+ * 1 is an upper bound.
  */
 extern double vector_size_low(uint32 size);
 
-/* Set all but the tid; NULL is the row without a signature.  Raises FEATURE_NOT_SUPPORTED for a signature that an
- * index cannot hold.
+/*
+ * Set everything but the tid.  NULL means a row without a signature.  Raises
+ * FEATURE_NOT_SUPPORTED for a signature that an index cannot hold.
  */
 extern void indexed_row_set(IndexedRow *row, const Signature *sig);
 
-/* A bit for each 128th of the range of keys that has one. */
+/*
+ * Return a bitmap with a bit for each 128th of the range of keys that has one.
+ */
 extern KeysBitmap keys_bitmap(const uint32 *keys, uint32 nkeys);
 
 /*
- * The number of keys of a that are in b, too, both rising; or the sum of their
- * shares.
+ * Return the number of keys of `a` that are in `b`, or the sum of their
+ * shares.  Both arrays rise.
  */
 extern uint32 keys_overlap(const uint32 *a, const uint32 *shares, uint32 na,
 						   const uint32 *b, uint32 nb);

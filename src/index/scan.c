@@ -4,15 +4,15 @@
  *
  * A search (index_search.c) keeps the rows that come first, by distance and
  * then by place in the table.  If the executor wants more, another search
- * keeps the next ones, and more of them: memory is bounded, nothing is locked
- * in between, and merges may run.  A row that the snapshot sees has one
- * distance in all searches.  Without an order a search keeps the rows that fit
- * into memory.
+ * keeps the next rows, and more of them.  So memory is bounded, nothing is
+ * locked between two searches, and merges may run.  A row that the snapshot
+ * sees has the same distance in all searches.  Without an order a search keeps
+ * the rows that fit into memory.
  *
- * Distances are lower bounds, and are rechecked.  So are conditions, unless
- * the plan has them itself.  A row that cannot be compared comes first with an
- * exact distance:  if it satisfies other conditions, the executor raises an
- * error when it computes the order.
+ * Distances are lower bounds, and are rechecked.  Conditions are rechecked,
+ * too, unless the plan itself has them.  A row that cannot be compared comes
+ * first, with an exact distance: if it satisfies the other conditions, the
+ * executor raises an error when it computes the order.
  */
 #include "postgres.h"
 
@@ -34,39 +34,42 @@
 #include "signature/sql/signature_query.h"
 
 /*
- * Rows that the first search of an order keeps, and the factor of the next one
+ * Number of rows that the first ordered search keeps, and the factor for each
+ * further one
  */
 #define FIRST_ROWS			128
 #define MORE_ROWS			8
 
+/* A row that a search has found */
 typedef struct NearRow
 {
 	double		distance;
 	ItemPointerData tid;
 } NearRow;
 
+/* State of a scan */
 typedef struct NeardupScan
 {
 	IndexQuery	query;
 	bool		begun;			/* the query is set */
 	bool		nothing;		/* no row can match */
-	double		distance;		/* of the current row: the executor has a
-								 * pointer */
+	double		distance;		/* distance of the current row, to which the
+								 * executor has a pointer */
 	bool		unordered;		/* the order is by the distance to null */
-	bool		last;			/* there are no rows after these */
-	bool		after;			/* only rows after this one are wanted: */
+	bool		last;			/* no rows follow `rows` */
+	bool		after;			/* only rows after `before` are wanted */
 	NearRow		before;
 	NearRow    *rows;			/* up to 2 * most */
 	uint32		room;
 	uint32		n;
 	uint32		next;
 	uint32		most;			/* rows to keep */
-	bool		full;			/* there are `most`: only rows before */
-	NearRow		worst;			/* this one are wanted */
-	SearchCounters *counters;	/* of the index */
-	SearchCounters own;			/* of this scan */
-	MemoryContext context;		/* of the query */
-	MemoryContext found;		/* of a search and its rows */
+	bool		full;			/* `most` rows are kept, so only rows */
+	NearRow		worst;			/* before this one are wanted */
+	SearchCounters *counters;	/* counters of the index */
+	SearchCounters own;			/* counters of this scan */
+	MemoryContext context;		/* memory of the query */
+	MemoryContext found;		/* memory of a search and its rows */
 } NeardupScan;
 
 IndexScanDesc
@@ -124,6 +127,7 @@ am_end_scan(IndexScanDesc scan)
 
 /* The query */
 
+/* True if a measure is a resemblance, of sets or of vectors. */
 static inline bool
 is_resemblance(Measure measure)
 {
@@ -143,6 +147,7 @@ set_vector(IndexQuery *query, const Signature *sig, Measure measure)
 		query->all = true;
 }
 
+/* Set the keys of a signature, or make all rows of its spec candidates. */
 static void
 set_signature(IndexQuery *query, const Signature *sig, Measure measure)
 {
@@ -170,6 +175,7 @@ is_bounded(const IndexQuery *query, Measure measure)
 		is_resemblance(measure);
 }
 
+/* True if two signatures are equal. */
 static bool
 same_signature(const Signature *a, const Signature *b)
 {
@@ -178,8 +184,8 @@ same_signature(const Signature *a, const Signature *b)
 }
 
 /*
- * The first condition, or another one for its signature with a greater
- * threshold.
+ * Return the first condition, or another one for its signature that has a
+ * greater threshold.
  */
 static SignatureQuery *
 strictest_condition(IndexScanDesc scan)
@@ -200,7 +206,7 @@ strictest_condition(IndexScanDesc scan)
 	return strictest;
 }
 
-/* The least similarity of a row that satisfies a condition. */
+/* Return the least similarity of a row that satisfies a condition. */
 static double
 condition_similarity(const SignatureQuery *condition)
 {
@@ -212,8 +218,8 @@ condition_similarity(const SignatureQuery *condition)
 }
 
 /*
- * Set the query from the order and a condition.  If both have signatures that
- * differ, the search is by the order, and recheck does the rest.
+ * Set the query from the order and a condition.  If their signatures differ,
+ * the search is by the order, and recheck does the rest.
  */
 static void
 set_query(IndexScanDesc scan, NeardupScan *state)
@@ -256,7 +262,7 @@ set_query(IndexScanDesc scan, NeardupScan *state)
 	}
 }
 
-/* Most rows that a search keeps, in memory for double that number. */
+/* Return the most rows that a search keeps.  Memory holds twice as many. */
 static uint32
 most_rows(void)
 {
@@ -266,8 +272,9 @@ most_rows(void)
 	return Min(most, MaxAllocSize / (2 * sizeof(NearRow)));
 }
 
+/* Prepare the query, at the first call for a row. */
 static void
-begin(IndexScanDesc scan, NeardupScan *state)
+begin_scan(IndexScanDesc scan, NeardupScan *state)
 {
 	MemoryContext old = MemoryContextSwitchTo(state->context);
 
@@ -286,7 +293,7 @@ begin(IndexScanDesc scan, NeardupScan *state)
 
 /* Searches */
 
-/* A number that rises as ItemPointerCompare() says. */
+/* Return a number that rises as ItemPointerCompare() says. */
 static inline uint64
 tid_number(const ItemPointerData *tid)
 {
@@ -294,6 +301,7 @@ tid_number(const ItemPointerData *tid)
 		ItemPointerGetOffsetNumberNoCheck(tid);
 }
 
+/* Compare two rows by distance, then by place in the table. */
 static inline int
 compare_rows(const NearRow *a, const NearRow *b)
 {
@@ -313,7 +321,7 @@ compare_rows(const NearRow *a, const NearRow *b)
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-/* Drop all but the rows that come first. */
+/* Drop all rows but the first `most`. */
 static void
 keep_first(NeardupScan *state)
 {
@@ -324,8 +332,9 @@ keep_first(NeardupScan *state)
 	state->worst = state->rows[state->most - 1];
 }
 
+/* SearchCallback: keep a row that is among the first. */
 static double
-take_row(void *state, ItemPointer tid, double distance)
+collect_row(void *state, ItemPointer tid, double distance)
 {
 	NeardupScan *scan = state;
 	NearRow		row = {distance, *tid};
@@ -346,10 +355,10 @@ take_row(void *state, ItemPointer tid, double distance)
 	return scan->full ? scan->worst.distance : get_float8_infinity();
 }
 
-/* Search the index, and again if segments vanish meanwhile. */
+/* Search the index, again if segments vanish meanwhile. */
 static void
-search(IndexScanDesc scan, NeardupScan *state, SearchCallback callback,
-	   void *callback_state)
+run_search(IndexScanDesc scan, NeardupScan *state, SearchCallback callback,
+		   void *callback_state)
 {
 	SearchCounters before = *state->counters;
 
@@ -363,7 +372,7 @@ search(IndexScanDesc scan, NeardupScan *state, SearchCallback callback,
 	search_counters_add(&state->own, state->counters, &before);
 }
 
-/* Find the next rows. */
+/* Find the next rows: the first ones, or those after the last ones found. */
 static void
 find_rows(IndexScanDesc scan, NeardupScan *state)
 {
@@ -379,7 +388,7 @@ find_rows(IndexScanDesc scan, NeardupScan *state)
 	old = MemoryContextSwitchTo(state->found);
 	state->room = FIRST_ROWS;
 	state->rows = palloc(state->room * sizeof(NearRow));
-	search(scan, state, take_row, state);
+	run_search(scan, state, collect_row, state);
 	MemoryContextSwitchTo(old);
 	state->next = 0;
 	state->last = !state->full;
@@ -388,6 +397,7 @@ find_rows(IndexScanDesc scan, NeardupScan *state)
 	sort_near(state->rows, state->n);
 }
 
+/* Give the executor the distance of the current row, or null. */
 static void
 set_distance(IndexScanDesc scan, NeardupScan *state, double distance)
 {
@@ -397,7 +407,10 @@ set_distance(IndexScanDesc scan, NeardupScan *state, double distance)
 	state->distance = distance;
 	for (int i = 0; i < scan->numberOfOrderBys; i++)
 	{
-		/* further ones are not bounded; on 32 bits the executor copies them */
+		/*
+		 * further distances are not bounded; on 32 bits the executor copies
+		 * them
+		 */
 		scan->xs_orderbyvals[i] = i == 0 ?
 			Float8GetDatumFast(state->distance) :
 			Float8GetDatumFast(unknown);
@@ -412,7 +425,7 @@ set_distance(IndexScanDesc scan, NeardupScan *state, double distance)
 	scan->xs_recheckorderby = scan->numberOfOrderBys > (isnull ? 1 : 0);
 }
 
-/* A scan that needs no column is an index-only one: give it a null. */
+/* Give an index-only scan, which needs no column here, a null. */
 static void
 set_null_tuple(IndexScanDesc scan)
 {
@@ -430,9 +443,9 @@ set_null_tuple(IndexScanDesc scan)
 }
 
 /*
- * False if the row is gone.  An index-only scan assumes that a row of an
- * all-visible page is there.  VACUUM may have set that mark and removed the
- * row since the search, which holds no pins.
+ * True if the row is still in the table.  An index-only scan assumes that a
+ * row of an all-visible page is there.  VACUUM may have set that mark and
+ * removed the row since the search, which holds no pins.
  */
 static bool
 is_there(IndexScanDesc scan, ItemPointerData tid)
@@ -444,7 +457,7 @@ is_there(IndexScanDesc scan, ItemPointerData tid)
 									  scan->xs_snapshot, &all_dead);
 }
 
-/* The next row, or NULL. */
+/* Return the next row, or NULL if there is none. */
 static NearRow *
 next_row(IndexScanDesc scan, NeardupScan *state)
 {
@@ -465,7 +478,7 @@ next_row(IndexScanDesc scan, NeardupScan *state)
 	}
 }
 
-/* True if there are conditions that the plan itself does not have. */
+/* True if there are conditions that the plan itself does not check. */
 static bool
 are_rechecked(IndexScanDesc scan)
 {
@@ -484,7 +497,7 @@ am_get_tuple(IndexScanDesc scan, ScanDirection dir)
 	if (dir != ForwardScanDirection)
 		elog(ERROR, "access method neardup scans forward only");
 	if (!state->begun)
-		begin(scan, state);
+		begin_scan(scan, state);
 	if (state->nothing)
 		return false;
 	row = next_row(scan, state);
@@ -500,14 +513,16 @@ am_get_tuple(IndexScanDesc scan, ScanDirection dir)
 
 /* Bitmaps */
 
+/* The bitmap of a scan, and how many rows were added to it */
 typedef struct BitmapState
 {
 	TIDBitmap  *bitmap;
 	int64		n;
 } BitmapState;
 
+/* SearchCallback: add a row to the bitmap. */
 static double
-take_bit(void *state, ItemPointer tid, double distance)
+add_to_bitmap(void *state, ItemPointer tid, double distance)
 {
 	BitmapState *bits = state;
 
@@ -523,11 +538,11 @@ am_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 	BitmapState bits = {bitmap};
 	MemoryContext old;
 
-	begin(scan, state);
+	begin_scan(scan, state);
 	if (state->nothing)
 		return 0;
 	old = MemoryContextSwitchTo(state->found);
-	search(scan, state, take_bit, &bits);
+	run_search(scan, state, add_to_bitmap, &bits);
 	MemoryContextSwitchTo(old);
 	state->counters->rows += bits.n;
 	return bits.n;
@@ -539,7 +554,7 @@ am_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 
 static explain_per_node_hook_type previous_hook = NULL;
 
-/* The scan of a node, if it scans an index. */
+/* Return the scan of a node, or NULL if it scans no index. */
 static IndexScanDesc
 scan_of(PlanState *node)
 {
@@ -556,7 +571,10 @@ scan_of(PlanState *node)
 	}
 }
 
-/* A worker's counters stay in the worker. */
+/*
+ * explain_per_node_hook: show the counters of a scan.  A worker's counters are
+ * not shown.
+ */
 static void
 explain_node(PlanState *node, List *ancestors, const char *relationship,
 			 const char *plan_name, ExplainState *es)

@@ -1,23 +1,23 @@
 /*
  * search_segment.c
- *		Candidates: bounds of their similarity, and those of a segment.
+ *		Bounds of the similarity of candidates, and the search in a segment.
  *
- * The index has the size of a row, and the number of the query's keys in it.
- * A key has 32 bits of a feature, so other features may share it: the true
- * overlap is not greater than the number of keys, plus the features of the
- * query that fall on one key, plus keys whose lists were not read.  All
- * measures rise with the overlap, so no row is lost and no distance is too
- * great.
+ * The index stores the size of a row and finds how many of the query's keys
+ * the row has.  A key is 32 bits of a hash, so two features may share it.  The
+ * overlap is at most the number of keys found, plus the features of the query
+ * that share a key (`collisions`), plus the keys whose lists were not read;
+ * `uncounted` is the sum of the last two.  All measures rise with the overlap,
+ * so no row is lost and no distance is too great.
  *
- * Of a vector it has the sum of its weights, and the weight in the query of
- * the query's components that the vector has.  The smaller of two weights is
- * not more than that, so neither is their sum, from which the resemblance
- * follows.  The cosine, by Cauchy and Schwarz, is not greater than the length
- * of that part of the query; nor than the sum of that part's weights where all
- * of the row's weigh as much as its heaviest.  All lists are read.
+ * For a vector the index stores the sum of its weights, and finds the weight
+ * that the query gives to the components that the row has.  The sum of the
+ * smaller of two weights is at most that weight, and the resemblance follows
+ * from it.  By Cauchy and Schwarz the cosine is at most the length of that
+ * part of the query.  It is also at most the sum of that part's weights if all
+ * components of the row weighed as much as its heaviest.  All lists are read.
  *
- * A sketch is the set of the values in its places.  Its method bounds the
- * similarity of two that agree in a number of places.
+ * A sketch is stored as the set of the values in its places.  Its method
+ * bounds the similarity of two sketches that agree in a number of places.
  */
 #include "postgres.h"
 
@@ -33,35 +33,42 @@
 #include "index/row.h"
 #include "methods/method.h"
 
-/* Number of top rows fetched first, and classes of overlap to find them by */
+/*
+ * Number of top rows that are fetched first, and of classes of overlap by
+ * which they are found
+ */
 #define TOP_ROWS			128
 #define OVERLAP_CLASSES		1024
 
 /*
- * Number of further keys looked up at first, and doubled then, while more rows
- * than half that number are in doubt: fetching a few rows costs less.
+ * While more rows than half this number are undecided, so many further keys
+ * are looked up, and twice as many the next time.  A few rows are cheaper to
+ * fetch.
  */
 #define MORE_KEYS			8
 
-/* Bytes of long lists read although the threshold does not require them */
+/*
+ * Bytes of deferred lists that are read although the threshold does not
+ * require it
+ */
 #define OPTIONAL_BYTES		512
 
-/* Further bytes for each candidate if there are MANY_ROWS or more */
+/* Further bytes for each candidate if there are at least MANY_ROWS */
 #define MANY_ROWS			1024
 #define ROW_BYTES			8
 
-/* Number of rows of a page taken at once if sizes are cached */
+/* Number of rows of a page that are scanned at once if sizes are cached */
 #define ROWS_AT_ONCE		8
 
 /* Bounds */
 
 /*
- * Upper bound of a measure of a vector, by the shares of the query's
- * components that it has: see row.h.  Slightly above the formulas, as sums are
- * rounded.
+ * Return an upper bound of a measure of a vector, by the shares of the query's
+ * components that it has (see row.h).  It is slightly above the formulas, as
+ * sums are rounded.
  */
 static double
-vector_value(const IndexQuery *query, Measure measure, const RowTraits *row,
+vector_value(const IndexQuery *query, Measure measure, const RowBounds *row,
 			 uint32 shares)
 {
 	double		part = Min(SHARE_OF_SUM(shares), 1.0) * query->sum;
@@ -74,13 +81,13 @@ vector_value(const IndexQuery *query, Measure measure, const RowTraits *row,
 	if (measure == MEASURE_COSINE)
 		return Min(sqrt(SHARE_OF_SQUARES(shares)),
 				   part / query->length * row->peak) * (1 + 1e-6);
-	/* the sum of the smaller weights by that of the greater ones */
+	/* sum of the smaller weights, divided by the sum of the greater ones */
 	least = Min(part, vector_size_low(row->size + 1));
 	greatest = query->sum + vector_size_low(row->size) - least;
 	return (greatest > least ? least / greatest : 1) * (1 + 1e-6);
 }
 
-/* The resemblance of a sketch. */
+/* Return an upper bound of the resemblance of a sketch. */
 static double
 sketch_value(const IndexQuery *query, uint64 size, uint64 overlap)
 {
@@ -108,7 +115,7 @@ bounds_sketch_overlap(const IndexQuery *query)
 }
 
 double
-bounds_value(const IndexQuery *query, Measure measure, const RowTraits *row,
+bounds_value(const IndexQuery *query, Measure measure, const RowBounds *row,
 			 uint64 overlap)
 {
 	if (query->shares != NULL)
@@ -144,6 +151,7 @@ bounds_best(const IndexQuery *query, Measure measure, uint64 overlap)
 
 /* Candidates */
 
+/* Report a row, and learn which distances are still of interest. */
 static void
 emit_row(IndexSearch *search, ItemPointer tid, double distance)
 {
@@ -156,7 +164,7 @@ void
 candidate_row(IndexSearch *search, ItemPointer tid, uint32 size, uint64 order,
 			  uint64 overlap)
 {
-	RowTraits	row = {size, VECTOR_PEAK(order), &order};
+	RowBounds	row = {size, VECTOR_PEAK(order), &order};
 	const IndexQuery *query = search->query;
 	double		distance = 0;
 
@@ -194,6 +202,7 @@ candidate_without_bound(IndexSearch *search, ItemPointer tid, uint16 spec)
 
 /* Rows */
 
+/* Release the pinned page of rows, if there is one. */
 static void
 release_page(IndexSearch *search)
 {
@@ -202,7 +211,7 @@ release_page(IndexSearch *search)
 	search->buffer = InvalidBuffer;
 }
 
-/* Pin and lock the page of a row; false if the segment is gone. */
+/* Pin and lock the page of a row.  False if the segment is gone. */
 static bool
 lock_page(IndexSearch *search, uint32 row)
 {
@@ -214,7 +223,7 @@ lock_page(IndexSearch *search, uint32 row)
 		Assert(row >= search->page_first);
 		LockBuffer(search->buffer, BUFFER_LOCK_SHARE);
 		return page_is_of(BufferGetPage(search->buffer),
-						  search->segment->owner);
+						  search->segment->segment_id);
 	}
 	release_page(search);
 	CHECK_FOR_INTERRUPTS();
@@ -233,9 +242,9 @@ lock_page(IndexSearch *search, uint32 row)
 	return true;
 }
 
-/* Take rows of a stretch that are on the locked page. */
+/* Report the rows first ... end - 1, which are on the locked page. */
 static void
-take_rows(IndexSearch *search, uint32 first, uint32 end, uint64 overlap)
+scan_rows(IndexSearch *search, uint32 first, uint32 end, uint64 overlap)
 {
 	ForwardEntry *rows = (ForwardEntry *)
 	PageGetContents(BufferGetPage(search->buffer));
@@ -254,8 +263,8 @@ take_rows(IndexSearch *search, uint32 first, uint32 end, uint64 overlap)
 }
 
 /*
- * The first row of a stretch, from `row` on, that may be wanted by its cached
- * size.
+ * Return the first row from `row` on that may match by its cached size, or
+ * `end`.
  */
 static inline uint32
 next_by_size(const IndexSearch *search, uint32 row, uint32 end, uint64 overlap)
@@ -268,36 +277,36 @@ next_by_size(const IndexSearch *search, uint32 row, uint32 end, uint64 overlap)
 		return row;
 	for (; row < end; row++)
 	{
-		RowTraits	traits = {sizes[row], 1};
+		RowBounds	bounds = {sizes[row], 1};
 
 		if (sizes[row] >= search->least_size &&
 			sizes[row] <= search->most_size &&
-			bounds_value(query, query->measure, &traits,
+			bounds_value(query, query->measure, &bounds,
 						 overlap) >= query->threshold)
 			break;
 	}
 	return row;
 }
 
-/* Take a stretch; false if the segment is gone. */
+/* Report the rows of a range that may match.  False if the segment is gone. */
 static bool
-take_stretch(IndexSearch *search, const Stretch *stretch)
+scan_range(IndexSearch *search, const RowRange *range)
 {
-	uint64		overlap = stretch->count + search->unseen;
-	uint32		row = stretch->first;
+	uint64		overlap = range->count + search->uncounted;
+	uint32		row = range->first;
 
 	if (!search->every_row && !search_wants(search, overlap))
 		return true;
-	while ((row = next_by_size(search, row, stretch->end, overlap)) <
-		   stretch->end)
+	while ((row = next_by_size(search, row, range->end, overlap)) <
+		   range->end)
 	{
 		bool		there = lock_page(search, row);
-		uint32		end = Min(stretch->end, search->page_end);
+		uint32		end = Min(range->end, search->page_end);
 
 		if (search->cached->sizes != NULL)
 			end = Min(end, row + ROWS_AT_ONCE);
 		if (there)
-			take_rows(search, row, end, overlap);
+			scan_rows(search, row, end, overlap);
 		if (BufferIsValid(search->buffer))
 			LockBuffer(search->buffer, BUFFER_LOCK_UNLOCK);
 		if (!there)
@@ -307,23 +316,26 @@ take_stretch(IndexSearch *search, const Stretch *stretch)
 	return true;
 }
 
-/* Take the stretches with at least that count, or with less. */
+/*
+ * Scan the ranges whose count is at least `count`, or is less if `less`.
+ * False if the segment is gone.
+ */
 static bool
-take_stretches(IndexSearch *search, const Stretch *stretches, size_t n,
-			   uint32 count, bool less)
+scan_ranges(IndexSearch *search, const RowRange *ranges, size_t n,
+			uint32 count, bool less)
 {
 	bool		there = true;
 
 	for (size_t i = 0; i < n && there; i++)
-		if ((stretches[i].count < count) == less)
-			there = take_stretch(search, &stretches[i]);
+		if ((ranges[i].count < count) == less)
+			there = scan_range(search, &ranges[i]);
 	release_page(search);
 	return there;
 }
 
-/* A count that about TOP_ROWS rows reach. */
+/* Return a count that about TOP_ROWS rows reach. */
 static uint32
-top_count(const Stretch *stretches, size_t n)
+top_count(const RowRange *ranges, size_t n)
 {
 	uint32		most = 0;
 	int			shift = 0;
@@ -331,12 +343,12 @@ top_count(const Stretch *stretches, size_t n)
 	uint64		sum = 0;
 
 	for (size_t i = 0; i < n; i++)
-		most = Max(most, stretches[i].count);
+		most = Max(most, ranges[i].count);
 	while (most >> shift >= OVERLAP_CLASSES)
 		shift++;
 	for (size_t i = 0; i < n; i++)
-		rows[stretches[i].count >> shift] += stretches[i].end -
-			stretches[i].first;
+		rows[ranges[i].count >> shift] += ranges[i].end -
+			ranges[i].first;
 	most >>= shift;
 	while (most > 0 && (sum += rows[most]) < TOP_ROWS)
 		most--;
@@ -345,153 +357,157 @@ top_count(const Stretch *stretches, size_t n)
 }
 
 /*
- * Take all stretches; the nearest rows first, so that they exclude most
- * others.
+ * Scan all ranges, the nearest rows first, so that they exclude most others.
+ * False if the segment is gone.
  */
 static bool
-take_all(IndexSearch *search, const Stretch *stretches, size_t n)
+scan_all(IndexSearch *search, const RowRange *ranges, size_t n)
 {
 	uint32		count = 0;
 	bool		there;
 
 	search->buffer = InvalidBuffer;
-	directory_open(&search->path, &search->store, search->segment->owner,
+	directory_open(&search->path, &search->store, search->segment->segment_id,
 				   search->segment->forward, &search->cached->forward);
 	if (search->query->nearest)
-		count = top_count(stretches, n);
-	there = take_stretches(search, stretches, n, count, false) &&
-		(count == 0 || take_stretches(search, stretches, n, count, true));
+		count = top_count(ranges, n);
+	there = scan_ranges(search, ranges, n, count, false) &&
+		(count == 0 || scan_ranges(search, ranges, n, count, true));
 	directory_close(&search->path);
 	return there;
 }
 
 /* Keys */
 
-/* Number of the query's keys that need not be looked up in a segment. */
+/*
+ * Return the number of the query's keys that need not be looked up in a
+ * segment, as every match has at least one of the others.
+ */
 static uint32
-spare_keys(const IndexSearch *search)
+skippable_keys(const IndexSearch *search)
 {
 	const IndexQuery *query = search->query;
 
-	if (search->least <= search->slack)
+	if (search->least <= search->collisions)
 		return 0;
 	Assert(query->shares == NULL);
-	return Min(search->least - search->slack - 1, query->nkeys);
+	return Min(search->least - search->collisions - 1, query->nkeys);
 }
 
 /*
- * True if more than `most` rows may be wanted, but have a tenth fewer of the
- * keys that were read than a wanted row has on the average.
+ * True if more than `most` rows may still match although they have 10 % fewer
+ * of the keys read than an average match.
  */
 static bool
-many_in_doubt(const IndexSearch *search, const Overlaps *overlaps,
-			  const Stretch *stretches, size_t n, uint64 most)
+many_undecided(const IndexSearch *search, const Overlaps *overlaps,
+			   const RowRange *ranges, size_t n, uint64 most)
 {
 	uint64		read = overlaps->nkeys - overlaps_unread(overlaps);
-	uint64		least = search->least - search->slack;
+	uint64		least = search->least - search->collisions;
 	uint64		rows = 0;
 
 	for (size_t i = 0; i < n; i++)
 	{
-		const Stretch *stretch = &stretches[i];
+		const RowRange *range = &ranges[i];
 
-		if (10 * (uint64) stretch->count * overlaps->nkeys <
+		if (10 * (uint64) range->count * overlaps->nkeys <
 			9 * least * read &&
-			search_wants(search, stretch->count + search->unseen))
-			rows += stretch->end - stretch->first;
+			search_wants(search, range->count + search->uncounted))
+			rows += range->end - range->first;
 	}
 	return rows > most;
 }
 
-/* Number of rows that may be wanted, by what has been read. */
+/* Return the number of rows that may match, by the lists read so far. */
 static uint64
-wanted_rows(const IndexSearch *search, const Stretch *stretches, size_t n)
+wanted_rows(const IndexSearch *search, const RowRange *ranges, size_t n)
 {
 	uint64		rows = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (search_wants(search, stretches[i].count + search->unseen))
-			rows += stretches[i].end - stretches[i].first;
+		if (search_wants(search, ranges[i].count + search->uncounted))
+			rows += ranges[i].end - ranges[i].first;
 	return rows;
 }
 
 /*
- * Read more of the long lists, as long as these cost less than the rows that
- * they may exclude.  Returns the new stretches, or NULL if the segment is
- * gone.
+ * Read further deferred lists, as long as they cost less than the rows that
+ * they may exclude.  Returns the new ranges, or NULL if the segment is gone.
  */
-static Stretch *
-read_optional(IndexSearch *search, Overlaps *overlaps, Stretch *stretches,
-			  size_t *n)
+static RowRange *
+read_optional_lists(IndexSearch *search, Overlaps *overlaps, RowRange *ranges,
+					size_t *n)
 {
 	uint32		unread = overlaps_unread(overlaps);
 	uint64		rows;
 
 	while (unread > 0 &&
-		   (rows = wanted_rows(search, stretches, *n)) >= MANY_ROWS)
+		   (rows = wanted_rows(search, ranges, *n)) >= MANY_ROWS)
 	{
-		if (!overlaps_read_late(overlaps, unread, rows * ROW_BYTES))
+		if (!overlaps_read_deferred(overlaps, unread, rows * ROW_BYTES))
 			return NULL;
 		if (overlaps_unread(overlaps) == unread)
 			break;
 		unread = overlaps_unread(overlaps);
-		pfree(stretches);
-		search->unseen = search->slack + unread;
-		stretches = overlaps_count(overlaps, search->every_row, n);
+		pfree(ranges);
+		search->uncounted = search->collisions + unread;
+		ranges = overlaps_count(overlaps, search->every_row, n);
 	}
-	return stretches;
+	return ranges;
 }
 
 /*
- * Look up as few keys as possible, more while many rows are in doubt.  Returns
- * the stretches, or NULL if the segment is gone.
+ * Look up as few keys as possible, and more while many rows are undecided.
+ * Returns the ranges, or NULL if the segment is gone.
  */
-static Stretch *
-count_some(IndexSearch *search, Overlaps *overlaps, uint32 spare, size_t *n)
+static RowRange *
+count_some(IndexSearch *search, Overlaps *overlaps, uint32 skippable,
+		   size_t *n)
 {
-	uint32		unread = spare;
+	uint32		unread = skippable;
 
 	for (uint32 more = MORE_KEYS;; more *= 2)
 	{
-		Stretch    *stretches;
+		RowRange   *ranges;
 
 		if (!overlaps_look_up(overlaps, unread))
 			return NULL;
 		if (overlaps->next == overlaps->nkeys &&
-			!overlaps_read_late(overlaps, spare, OPTIONAL_BYTES))
+			!overlaps_read_deferred(overlaps, skippable, OPTIONAL_BYTES))
 			return NULL;
-		search->unseen = search->slack + overlaps_unread(overlaps);
-		stretches = overlaps_count(overlaps, search->every_row, n);
+		search->uncounted = search->collisions + overlaps_unread(overlaps);
+		ranges = overlaps_count(overlaps, search->every_row, n);
 		if (overlaps->next == overlaps->nkeys)
-			return read_optional(search, overlaps, stretches, n);
-		if (!many_in_doubt(search, overlaps, stretches, *n, more / 2))
-			return stretches;
-		pfree(stretches);
+			return read_optional_lists(search, overlaps, ranges, n);
+		if (!many_undecided(search, overlaps, ranges, *n, more / 2))
+			return ranges;
+		pfree(ranges);
 		unread -= Min(unread, more);
 	}
 }
 
 /*
- * Look up all keys.  Returns the stretches, of all rows where the nearest are
- * wanted.
+ * Look up all keys.  Returns the ranges, which cover all rows if the nearest
+ * are wanted, or NULL if the segment is gone.
  */
-static Stretch *
+static RowRange *
 count_all(IndexSearch *search, Overlaps *overlaps, size_t *n)
 {
-	if (!overlaps_look_up(overlaps, 0) || !overlaps_read_late(overlaps, 0, 0))
+	if (!overlaps_look_up(overlaps, 0) ||
+		!overlaps_read_deferred(overlaps, 0, 0))
 		return NULL;
-	search->unseen = search->slack;
+	search->uncounted = search->collisions;
 	return overlaps_count(overlaps, search->every_row ||
 						  search->query->nearest, n);
 }
 
 /*
- * True if some of the keys suffice.  Vectors need all shares.  If the places
+ * True if some of the keys suffice.  A vector needs all shares.  If the places
  * of a sketch have few values, all lists are long, and most must be read to
  * exclude any row.
  */
 static inline bool
-some_keys_do(const IndexQuery *query)
+allows_partial_lookup(const IndexQuery *query)
 {
 	return query->filter && !query->nearest && query->shares == NULL &&
 		!(query->sketch && method_info(query->spec->method)->place_values > 0);
@@ -501,11 +517,11 @@ bool
 search_segment(IndexSearch *search, const SegmentInfo *segment)
 {
 	const IndexQuery *query = search->query;
-	bool		some = some_keys_do(query);
-	uint32		spare = some ? spare_keys(search) : 0;
+	bool		some = allows_partial_lookup(query);
+	uint32		skippable = some ? skippable_keys(search) : 0;
 	uint32		nkeys = query->nkeys;
 	Overlaps	overlaps;
-	Stretch    *stretches;
+	RowRange   *ranges;
 	size_t		n;
 	bool		there;
 
@@ -517,20 +533,20 @@ search_segment(IndexSearch *search, const SegmentInfo *segment)
 		if (nkeys > 0)			/* a spec that cannot be indexed has no keys */
 			memcpy(search->keys, query->keys, nkeys * sizeof(uint32));
 		if (!filter_keys(&search->store, segment, search->cached, search->keys,
-						 &nkeys, spare))
+						 &nkeys, skippable))
 			return false;
-		if (nkeys <= spare && !search->every_row)
+		if (nkeys <= skippable && !search->every_row)
 			return true;
 	}
 	overlaps_open(&overlaps, search->store.index, segment, search->cached,
 				  some ? search->keys : query->keys, query->shares, nkeys);
-	stretches = some ? count_some(search, &overlaps, spare, &n) :
+	ranges = some ? count_some(search, &overlaps, skippable, &n) :
 		count_all(search, &overlaps, &n);
 	search->counters->keys += overlaps.next;
 	search->counters->postings += overlaps.npostings;
-	there = stretches != NULL && take_all(search, stretches, n);
+	there = ranges != NULL && scan_all(search, ranges, n);
 	overlaps_close(&overlaps);
-	if (stretches != NULL)
-		pfree(stretches);
+	if (ranges != NULL)
+		pfree(ranges);
 	return there;
 }

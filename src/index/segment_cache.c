@@ -7,7 +7,7 @@
  *
  * Memory is bounded for all indexes together.  If one index needs room, the
  * others are evicted.  Data that still does not fit is read from pages.  A
- * segment is loaded when it has been searched as often as a quarter of the
+ * segment is loaded when the number of its searches reaches a quarter of the
  * pages to read.
  */
 #include "postgres.h"
@@ -26,10 +26,10 @@
 
 int			segment_cache_memory = 8192;
 
-/* Part of the memory that filters and sizes must leave free */
+/* 1 / RESERVE_SHARE of the memory is not used for filters and sizes. */
 #define RESERVE_SHARE		8
 
-/* More rows than a pending page has */
+/* Upper bound of the rows of a pending page */
 #define MAX_ON_PAGE			(PAGE_ROOM / PENDING_BYTES(0))
 
 static HTAB *caches = NULL;
@@ -37,6 +37,7 @@ static MemoryContext cache_context = NULL;
 
 /* Indexes */
 
+/* Free the cache of an index. */
 static void
 forget_index(SegmentCache *cache)
 {
@@ -61,6 +62,7 @@ index_changed(Datum arg, Oid relid)
 			cache->stale = true;
 }
 
+/* Create the hash table of caches. */
 static void
 create_caches(void)
 {
@@ -77,6 +79,7 @@ create_caches(void)
 	CacheRegisterRelcacheCallback(index_changed, (Datum) 0);
 }
 
+/* Free the cached data of a segment. */
 static void
 forget_segment(SegmentCache *cache, uint32 i)
 {
@@ -109,25 +112,29 @@ segment_cache(Relation index, const IndexMeta *meta)
 		cache->context = AllocSetContextCreate(cache_context, "neardup index",
 											   ALLOCSET_SMALL_SIZES);
 	}
-	Assert(cache->next_owner <= meta->next_owner);
-	if (cache->next_owner != meta->next_owner)
+	Assert(cache->next_segment_id <= meta->next_segment_id);
+	if (cache->next_segment_id != meta->next_segment_id)
 		for (uint32 i = cache->nsegments; i-- > 0;)
 			if (meta_segment(unconstify(IndexMeta *, meta),
-							 cache->segments[i]->owner) == NULL)
+							 cache->segments[i]->segment_id) == NULL)
 				forget_segment(cache, i);
-	cache->next_owner = meta->next_owner;
+	cache->next_segment_id = meta->next_segment_id;
 	return cache;
 }
 
 /* Memory */
 
+/* Return the bytes that all caches together may take. */
 static Size
 memory_limit(void)
 {
 	return Max(get_hash_memory_limit(), (Size) segment_cache_memory * 1024);
 }
 
-/* Bytes left of the limit, after evicting other indexes if necessary. */
+/*
+ * Return the bytes left of the limit, after evicting other indexes if
+ * necessary.
+ */
 static Size
 memory_left(const SegmentCache *mine, Size wanted, Size limit)
 {
@@ -149,7 +156,7 @@ memory_left(const SegmentCache *mine, Size wanted, Size limit)
 /* Loading a segment */
 
 /*
- * Append the pages below a page of a directory; false if the segment is gone.
+ * Append the pages below a page of a directory.  False if the segment is gone.
  */
 static bool
 load_directory(PageStore *store, const SegmentInfo *segment, BlockNumber block,
@@ -160,7 +167,7 @@ load_directory(PageStore *store, const SegmentInfo *segment, BlockNumber block,
 	bool		there;
 
 	CHECK_FOR_INTERRUPTS();
-	there = page_copy(store, block, segment->owner, page) &&
+	there = page_copy(store, block, segment->segment_id, page) &&
 		PAGE_TAIL(page)->kind == PAGE_DIRECTORY;
 	entries = (const DirectoryEntry *) PageGetContents(page);
 	for (uint32 i = 0;
@@ -178,6 +185,7 @@ load_directory(PageStore *store, const SegmentInfo *segment, BlockNumber block,
 	return there;
 }
 
+/* Load the list of pages of a directory.  False if the segment is gone. */
 static bool
 load_pages(PageStore *store, const SegmentInfo *segment, Directory tree,
 		   CachedPages *pages)
@@ -201,7 +209,7 @@ load_pages(PageStore *store, const SegmentInfo *segment, Directory tree,
 	return true;
 }
 
-/* Load the first words of the filter. */
+/* Load the first words of the filter.  False if the segment is gone. */
 static bool
 load_words(PageStore *store, const SegmentInfo *segment, CachedSegment *cached)
 {
@@ -215,7 +223,8 @@ load_words(PageStore *store, const SegmentInfo *segment, CachedSegment *cached)
 		uint32		n = Min(cached->nwords - done, FILTER_WORDS_PER_PAGE);
 
 		CHECK_FOR_INTERRUPTS();
-		if (!page_copy(store, cached->filter.entries[i].block, segment->owner,
+		if (!page_copy(store, cached->filter.entries[i].block,
+					   segment->segment_id,
 					   page) ||
 			PAGE_TAIL(page)->kind != PAGE_FILTER)
 			break;
@@ -227,7 +236,10 @@ load_words(PageStore *store, const SegmentInfo *segment, CachedSegment *cached)
 	return done == cached->nwords;
 }
 
-/* Load the sizes of rows, if there is room for them. */
+/*
+ * Load the sizes of rows, if there is room for them.  False if the segment is
+ * gone.
+ */
 static bool
 load_sizes(PageStore *store, const SegmentInfo *segment, CachedSegment *cached)
 {
@@ -241,7 +253,8 @@ load_sizes(PageStore *store, const SegmentInfo *segment, CachedSegment *cached)
 		uint32		n = Min(segment->nrows - done, FORWARD_PER_PAGE);
 
 		CHECK_FOR_INTERRUPTS();
-		if (!page_copy(store, cached->forward.entries[i].block, segment->owner,
+		if (!page_copy(store, cached->forward.entries[i].block,
+					   segment->segment_id,
 					   page) ||
 			PAGE_TAIL(page)->kind != PAGE_FORWARD)
 			break;
@@ -253,6 +266,7 @@ load_sizes(PageStore *store, const SegmentInfo *segment, CachedSegment *cached)
 	return cached->sizes == NULL || done == segment->nrows;
 }
 
+/* Load a segment, if memory has room for its directories at least. */
 static void
 load_segment(SegmentCache *cache, Relation index, const SegmentInfo *segment,
 			 CachedSegment *cached)
@@ -267,7 +281,8 @@ load_segment(SegmentCache *cache, Relation index, const SegmentInfo *segment,
 	Size		left;
 	MemoryContext old;
 
-	Assert(cached->context == NULL && cached->owner == segment->owner);
+	Assert(cached->context == NULL &&
+		   cached->segment_id == segment->segment_id);
 	if (memory_left(cache, pages, limit) < pages)
 		return;
 	left = memory_left(cache, pages + words + sizes,
@@ -294,18 +309,19 @@ load_segment(SegmentCache *cache, Relation index, const SegmentInfo *segment,
 		MemoryContextDelete(loaded.context);
 }
 
+/* Return the entry of a segment, which is added if it is missing. */
 static CachedSegment *
-find_segment(SegmentCache *cache, uint64 owner)
+find_segment(SegmentCache *cache, uint64 segment_id)
 {
 	CachedSegment *segment;
 
 	for (uint32 i = 0; i < cache->nsegments; i++)
-		if (cache->segments[i]->owner == owner)
+		if (cache->segments[i]->segment_id == segment_id)
 			return cache->segments[i];
 	if (cache->nsegments == MAX_SEGMENTS)
 		forget_segment(cache, 0);
 	segment = MemoryContextAllocZero(cache->context, sizeof(CachedSegment));
-	segment->owner = owner;
+	segment->segment_id = segment_id;
 	cache->segments[cache->nsegments++] = segment;
 	return segment;
 }
@@ -313,7 +329,7 @@ find_segment(SegmentCache *cache, uint64 owner)
 CachedSegment *
 cached_segment(SegmentCache *cache, Relation index, const SegmentInfo *segment)
 {
-	CachedSegment *cached = find_segment(cache, segment->owner);
+	CachedSegment *cached = find_segment(cache, segment->segment_id);
 	uint64		pages = segment->filter_words / FILTER_WORDS_PER_PAGE +
 	segment->npages / (PAGE_ROOM / sizeof(DirectoryEntry)) +
 	segment->nrows / FORWARD_PER_PAGE;
@@ -326,7 +342,7 @@ cached_segment(SegmentCache *cache, Relation index, const SegmentInfo *segment)
 
 /* Pending rows */
 
-/* Append the rows of the next page; false if it is another page now. */
+/* Append the rows of the next page.  False if its block has been reused. */
 static bool
 load_pending_page(SegmentCache *cache, Relation index, BlockNumber block)
 {
@@ -349,8 +365,8 @@ load_pending_page(SegmentCache *cache, Relation index, BlockNumber block)
 }
 
 /*
- * Make room for the rows of another page; false if the limit does not allow
- * for it.
+ * Make room for the rows of another page.  False if the memory limit does not
+ * allow it.
  */
 static bool
 reserve_rows(SegmentCache *cache)
@@ -371,8 +387,8 @@ reserve_rows(SegmentCache *cache)
 }
 
 /*
- * A row is appended to the last page only, under a lock on the metapage that
- * keeps another page from becoming the last.  So pages before the last one
+ * A row is appended only to the last page, under a lock on the metapage that
+ * keeps another page from becoming the last.  So the pages before the last one
  * that a metapage names do not change, and their places in the sequence are
  * never used twice.
  */

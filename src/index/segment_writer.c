@@ -2,10 +2,10 @@
  * segment_writer.c
  *		Writing a segment, at once or in steps.
  *
- * Pages of rows and lists are built in memory and written when they are full.
- * Words of the filter and entries of directories wait in memory until the step
+ * Pages of rows and lists are built in memory, and written when they are full.
+ * Words of the filter and entries of directories stay in memory until the step
  * ends.  A step ends where the next key begins a page of the filter, so that
- * no page of it is written twice.
+ * no such page is written twice.
  */
 #include "postgres.h"
 
@@ -17,25 +17,25 @@
 #include "index/postings.h"
 #include "index/segment_writer.h"
 
-/* Most bytes of an entry besides its runs, with a restart */
+/* Most bytes of an entry besides its runs, with its restart */
 #define ENTRY_OVERHEAD		(3 * MAX_NUMBER_BYTES + sizeof(Restart))
 
-/* Runs of fewer bytes are not split between pages. */
+/* Runs of at most so many bytes are not split between pages. */
 #define UNBROKEN_BYTES		1024
 
 /* Least room on a page for a chunk of a list */
 #define MIN_CHUNK			256
 
-/* Sorting of postings by key: passes, and bits of each */
+/* Radix sort of postings by key: number of passes, and bits sorted by each */
 #define PASSES				3
 #define PASS_BITS			11
 #define BUCKETS				(1 << PASS_BITS)
 
-/* Bounds of a batch */
+/* Most rows and keys of a batch */
 #define MAX_ROWS			(1 << 24)
 #define MAX_TOTAL			(UINT64CONST(1) << 31)
 
-/* Pages of one kind, for their directory */
+/* Pages of one kind that this step has written, for their directory */
 typedef struct PageList
 {
 	DirectoryEntry *pages;
@@ -46,30 +46,30 @@ typedef struct PageList
 struct SegmentWriter
 {
 	WriterState *state;
-	SegmentInfo info;			/* of state, and what this step adds */
+	SegmentInfo info;			/* info of the state, plus this step */
 	ChainWriter chain;
-	PageKind	kind;			/* of the page in memory; 0: there is none */
-	uint8	   *at;				/* where its next entry goes */
-	uint32		nrestarts;		/* on it */
+	PageKind	kind;			/* kind of the page in memory; 0 = none */
+	uint8	   *at;				/* place for the next entry on it */
+	uint32		nrestarts;		/* restarts on it */
 	uint32		entry;			/* entries since the first restart on it */
 	uint32		last_key;
 	PageList	forward;
 	PageList	postings;
-	uint64	   *words;			/* of the filter, from first_word on */
+	uint64	   *words;			/* words of the filter from first_word */
 	size_t		nwords;
 	size_t		words_size;
 	uint32		first_word;
-	uint8	   *bytes;			/* runs, encoded */
+	uint8	   *bytes;			/* encoded runs */
 	size_t		bytes_size;
 	PGAlignedBlock page;
 };
 
 void
-segment_create(PageStore *store, uint64 owner, WriterState *state)
+segment_create(PageStore *store, uint64 segment_id, WriterState *state)
 {
 	memset(state, 0, sizeof(WriterState));
-	chain_create(store, owner, &state->chain);
-	state->info.owner = state->info.oldest = owner;
+	chain_create(store, segment_id, &state->chain);
+	state->info.segment_id = state->info.oldest = segment_id;
 	state->info.first = state->chain.first;
 	state->info.first_lists = state->info.last_lists = InvalidBlockNumber;
 	state->info.forward.root = state->info.postings.root =
@@ -77,7 +77,7 @@ segment_create(PageStore *store, uint64 owner, WriterState *state)
 }
 
 SegmentWriter *
-segment_resume(PageStore *store, WriterState *state)
+writer_begin_step(PageStore *store, WriterState *state)
 {
 	SegmentWriter *writer = palloc0(sizeof(SegmentWriter));
 
@@ -86,18 +86,21 @@ segment_resume(PageStore *store, WriterState *state)
 	writer->first_word = state->next_word;
 	writer->bytes_size = BLCKSZ;
 	writer->bytes = palloc(writer->bytes_size);
-	chain_resume(&writer->chain, store, state->info.owner, &state->chain);
+	chain_begin_step(&writer->chain, store, state->info.segment_id,
+					 &state->chain);
 	return writer;
 }
 
 /* Pages */
 
+/* Return the last restart on the page, or its tail. */
 static Restart *
 restarts_end(SegmentWriter *writer)
 {
 	return (Restart *) PAGE_TAIL(writer->page.data) - writer->nrestarts;
 }
 
+/* Return the bytes left on the page. */
 static size_t
 room(SegmentWriter *writer)
 {
@@ -126,25 +129,27 @@ finish_page(SegmentWriter *writer)
 	writer->kind = 0;
 }
 
-/* Begin a page, which will be written to writer_block(). */
+/* Begin a page.  It will be written to writer_block(). */
 static void
 begin_page(SegmentWriter *writer, PageKind kind)
 {
 	CHECK_FOR_INTERRUPTS();
 	finish_page(writer);
-	page_init(writer->page.data, kind, writer->info.owner);
+	page_init(writer->page.data, kind, writer->info.segment_id);
 	writer->kind = kind;
 	writer->at = (uint8 *) PageGetContents(writer->page.data);
 	writer->nrestarts = 0;
 	writer->entry = 0;
 }
 
+/* Return the block where the page in memory will be written. */
 static inline BlockNumber
 writer_block(const SegmentWriter *writer)
 {
 	return writer->state->chain.next;
 }
 
+/* List a page for its directory. */
 static void
 list_page(PageList *list, uint32 key, BlockNumber block)
 {
@@ -161,7 +166,7 @@ list_page(PageList *list, uint32 key, BlockNumber block)
 /* Rows */
 
 void
-segment_add_row(SegmentWriter *writer, const ForwardEntry *row)
+writer_add_row(SegmentWriter *writer, const ForwardEntry *row)
 {
 	Assert(writer->info.nkeys == 0);
 	if (writer->kind == 0 || room(writer) < sizeof(ForwardEntry))
@@ -175,7 +180,7 @@ segment_add_row(SegmentWriter *writer, const ForwardEntry *row)
 }
 
 bool
-segment_rows_fill_page(const SegmentWriter *writer)
+writer_rows_fill_page(const SegmentWriter *writer)
 {
 	return writer->info.nrows % FORWARD_PER_PAGE == 0;
 }
@@ -183,8 +188,8 @@ segment_rows_fill_page(const SegmentWriter *writer)
 /* Lists */
 
 /*
- * Encode runs from i on in at most `most` bytes; returns the first that is
- * left.
+ * Encode runs from i on in at most `most` bytes.  Returns the first run that
+ * is left.
  */
 static size_t
 encode_runs(SegmentWriter *writer, const Runs *runs, size_t i, size_t most,
@@ -209,7 +214,9 @@ encode_runs(SegmentWriter *writer, const Runs *runs, size_t i, size_t most,
 	return i;
 }
 
-/* Reserve room for runs: no gap and no length takes more than 5 bytes. */
+/*
+ * Reserve room for encoded runs: a gap and a length take at most 5 bytes each.
+ */
 static void
 reserve_bytes(SegmentWriter *writer, size_t nruns)
 {
@@ -222,7 +229,7 @@ reserve_bytes(SegmentWriter *writer, size_t nruns)
 	writer->bytes = palloc_extended(writer->bytes_size, MCXT_ALLOC_HUGE);
 }
 
-/* Put the key of an entry, or its restart. */
+/* Put the key of an entry, or a restart for it. */
 static void
 put_key(SegmentWriter *writer, uint32 key)
 {
@@ -243,6 +250,7 @@ put_key(SegmentWriter *writer, uint32 key)
 	writer->last_key = key;
 }
 
+/* Put the encoded runs. */
 static void
 put_bytes(SegmentWriter *writer, size_t nbytes)
 {
@@ -273,7 +281,7 @@ put_list(SegmentWriter *writer, uint32 key, const Runs *runs, size_t nbytes)
 	}
 }
 
-/* Put a list in chunks, on several pages. */
+/* Put a list as chunks on several pages. */
 static void
 put_chunks(SegmentWriter *writer, uint32 key, const Runs *runs, size_t total)
 {
@@ -303,7 +311,7 @@ put_chunks(SegmentWriter *writer, uint32 key, const Runs *runs, size_t total)
 /* The filter */
 
 void
-segment_expect_keys(SegmentWriter *writer, uint64 keys)
+writer_expect_keys(SegmentWriter *writer, uint64 keys)
 {
 	Assert(writer->info.nkeys == 0);
 	writer->info.filter_words = keys == 0 ? 0 :
@@ -311,7 +319,7 @@ segment_expect_keys(SegmentWriter *writer, uint64 keys)
 }
 
 bool
-segment_begins_filter_page(const SegmentWriter *writer, uint32 key)
+writer_begins_filter_page(const SegmentWriter *writer, uint32 key)
 {
 	return writer->info.filter_words == 0 ||
 		filter_word(key, writer->info.filter_words) - writer->first_word >=
@@ -319,7 +327,7 @@ segment_begins_filter_page(const SegmentWriter *writer, uint32 key)
 		FILTER_WORDS_PER_PAGE * FILTER_WORDS_PER_PAGE;
 }
 
-/* Extend the words in memory, with zeros. */
+/* Extend the words in memory to n by zeros. */
 static void
 extend_words(SegmentWriter *writer, size_t n)
 {
@@ -333,7 +341,7 @@ extend_words(SegmentWriter *writer, size_t n)
 	writer->nwords = n;
 }
 
-/* Set the bits of a key, and count its list. */
+/* Set the bits of a key in the filter, and count its list. */
 static inline void
 note_list(SegmentWriter *writer, uint32 key, uint64 bits, uint64 rows)
 {
@@ -350,7 +358,7 @@ note_list(SegmentWriter *writer, uint32 key, uint64 bits, uint64 rows)
 	writer->info.npostings += rows;
 }
 
-/* Write the words in memory; those of a step end with a page. */
+/* Write the words in memory.  A step ends with a full page of them. */
 static void
 write_words(SegmentWriter *writer, PageList *filter)
 {
@@ -359,7 +367,7 @@ write_words(SegmentWriter *writer, PageList *filter)
 		size_t		n = Min(FILTER_WORDS_PER_PAGE, writer->nwords - word);
 		PGAlignedBlock page;
 
-		page_init(page.data, PAGE_FILTER, writer->info.owner);
+		page_init(page.data, PAGE_FILTER, writer->info.segment_id);
 		memcpy(PageGetContents(page.data), writer->words + word,
 			   n * sizeof(uint64));
 		((PageHeader) page.data)->pd_lower += n * sizeof(uint64);
@@ -372,7 +380,7 @@ write_words(SegmentWriter *writer, PageList *filter)
 
 /* Lists */
 
-/* Begin a page of lists unless there is one with that much room. */
+/* Begin a page of lists, unless there is one that has so much room. */
 static inline void
 require_room(SegmentWriter *writer, size_t bytes)
 {
@@ -382,7 +390,7 @@ require_room(SegmentWriter *writer, size_t bytes)
 }
 
 void
-segment_add_single(SegmentWriter *writer, uint32 key, uint32 row)
+writer_add_single(SegmentWriter *writer, uint32 key, uint32 row)
 {
 	Assert(row < writer->info.nrows);
 	require_room(writer, ENTRY_OVERHEAD);
@@ -392,7 +400,7 @@ segment_add_single(SegmentWriter *writer, uint32 key, uint32 row)
 }
 
 void
-segment_add_list(SegmentWriter *writer, uint32 key, const Runs *runs)
+writer_add_list(SegmentWriter *writer, uint32 key, const Runs *runs)
 {
 	uint64		rows = 0;
 	size_t		nbytes = 0;		/* one run is not encoded as runs */
@@ -420,6 +428,7 @@ segment_add_list(SegmentWriter *writer, uint32 key, const Runs *runs)
 
 /* The end of a step */
 
+/* Add the pages that a step has written to their directory. */
 static void
 add_directory(SegmentWriter *writer, DirectoryLevels *levels, PageList *list)
 {
@@ -429,7 +438,7 @@ add_directory(SegmentWriter *writer, DirectoryLevels *levels, PageList *list)
 	memset(list, 0, sizeof(PageList));
 }
 
-/* Write all that is in memory. */
+/* Write everything that is in memory. */
 static void
 finish_step(SegmentWriter *writer)
 {
@@ -443,6 +452,7 @@ finish_step(SegmentWriter *writer)
 	add_directory(writer, &state->filter, &filter);
 }
 
+/* Free the writer. */
 static void
 free_writer(SegmentWriter *writer)
 {
@@ -453,11 +463,11 @@ free_writer(SegmentWriter *writer)
 }
 
 void
-segment_pause(SegmentWriter *writer)
+writer_end_step(SegmentWriter *writer)
 {
 	WriterState *state = writer->state;
 
-	/* further words of the page have no bits */
+	/* other words of the page have no bits */
 	if (writer->nwords % FILTER_WORDS_PER_PAGE != 0)
 		extend_words(writer,
 					 Min((writer->nwords / FILTER_WORDS_PER_PAGE +
@@ -465,7 +475,7 @@ segment_pause(SegmentWriter *writer)
 						 writer->info.filter_words -
 						 writer->first_word));
 	finish_step(writer);
-	chain_pause(&writer->chain, NULL);
+	chain_end_step(&writer->chain, NULL);
 	state->next_word = writer->first_word;
 	state->info = writer->info;
 	state->info.npages = state->chain.npages;
@@ -473,7 +483,7 @@ segment_pause(SegmentWriter *writer)
 }
 
 SegmentInfo
-segment_end(SegmentWriter *writer)
+writer_end_segment(SegmentWriter *writer)
 {
 	WriterState *state = writer->state;
 	SegmentInfo info;
@@ -523,6 +533,7 @@ batch_free(Batch *batch)
 	MemoryContextDelete(batch->context);
 }
 
+/* Make room for a row with so many keys. */
 static void
 make_room(Batch *batch, uint32 nkeys)
 {
@@ -572,7 +583,7 @@ batch_full(const Batch *batch)
 	return batch->nrows >= MAX_ROWS || batch->total >= MAX_TOTAL;
 }
 
-/* The rows in their order. */
+/* Return the rows in the order of the segment, palloc'd. */
 static RowOrder *
 ordered(const Batch *batch)
 {
@@ -589,8 +600,8 @@ ordered(const Batch *batch)
 }
 
 /*
- * Sort postings by their upper half, the key; they are sorted by the lower
- * half.
+ * Sort postings by their upper half, the key.  They are sorted by the lower
+ * half before.  Returns the array that has the result.
  */
 static uint64 *
 sort_postings(uint64 *from, uint64 *to, uint64 n)
@@ -620,6 +631,7 @@ sort_postings(uint64 *from, uint64 *to, uint64 n)
 	return from;
 }
 
+/* Write the lists of sorted postings. */
 static void
 write_lists(SegmentWriter *writer, const uint64 *postings, uint64 n)
 {
@@ -639,13 +651,13 @@ write_lists(SegmentWriter *writer, const uint64 *postings, uint64 n)
 			else
 				runs_add(&runs, row, row + 1);
 		}
-		segment_add_list(writer, key, &runs);
+		writer_add_list(writer, key, &runs);
 		if (i % 1024 == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
 }
 
-/* Count the keys of sorted postings. */
+/* Return the number of distinct keys of sorted postings. */
 static uint64
 count_keys(const uint64 *postings, uint64 n)
 {
@@ -656,7 +668,7 @@ count_keys(const uint64 *postings, uint64 n)
 	return count;
 }
 
-/* All postings, in the order of rows. */
+/* Collect all postings, in the order of rows. */
 static void
 list_postings(const Batch *batch, const RowOrder *order, uint64 *postings)
 {
@@ -674,7 +686,7 @@ list_postings(const Batch *batch, const RowOrder *order, uint64 *postings)
 }
 
 SegmentInfo
-batch_write(Batch *batch, PageStore *store, uint64 owner)
+batch_write(Batch *batch, PageStore *store, uint64 segment_id)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "neardup segment",
@@ -691,15 +703,15 @@ batch_write(Batch *batch, PageStore *store, uint64 owner)
 	order = ordered(batch);
 	list_postings(batch, order, postings);
 	postings = sort_postings(postings, other, batch->total);
-	segment_create(store, owner, state);
-	writer = segment_resume(store, state);
+	segment_create(store, segment_id, state);
+	writer = writer_begin_step(store, state);
 	for (uint32 i = 0; i < batch->nrows; i++)
-		segment_add_row(writer, &batch->rows[order[i].row]);
+		writer_add_row(writer, &batch->rows[order[i].row]);
 	/* a temporary file is read as a whole, and needs no filter */
-	segment_expect_keys(writer, store->index == NULL ? 0 :
-						count_keys(postings, batch->total));
+	writer_expect_keys(writer, store->index == NULL ? 0 :
+					   count_keys(postings, batch->total));
 	write_lists(writer, postings, batch->total);
-	info = segment_end(writer);
+	info = writer_end_segment(writer);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);
 	batch->nrows = 0;

@@ -1,16 +1,17 @@
 /*
  * segments.c
- *		The list of segments in the metapage: which are merged, and when.
+ *		Keeps the list of segments in the metapage, and decides which are
+ *		merged, and when.
  *
  * Insertions merge four segments of about the same size, so that a row is
- * copied about as often as its index has quadrupled.  Small ones are merged at
- * once.  Large ones are merged incrementally, a step with each flush, of at
- * most as many postings as a small merge has.  As a step merges sixteen times
- * the flushed postings, all merges end before the next ones are due.  VACUUM
- * does the rest.
+ * copied about as often as its index has quadrupled.  Small segments are
+ * merged at once.  Large ones are merged incrementally, a step with each
+ * flush, which handles at most as many postings as a small merge.  As a step
+ * merges sixteen times the flushed postings, all merges end before the next
+ * ones are due.  VACUUM does the rest.
  *
- * An incremental merge copies rows, then merges lists, then the new segment
- * takes the place of the old ones, and then the pages of these become free.  A
+ * An incremental merge first copies rows, then merges lists.  Then the new
+ * segment takes the place of the old ones, whose pages become free at last.  A
  * step writes pages that no search reads, and at its end the state.  If it is
  * aborted, the next step repeats it, into the same pages.
  */
@@ -25,13 +26,16 @@
 #include "index/segment_writer.h"
 #include "index/segments.h"
 
-/* Segments of less weight are in one tier. */
+/*
+ * Segments of less weight are in the lowest tier.  Each further tier spans a
+ * factor of TIER_FACTOR.
+ */
 #define MIN_TIER			65536
 #define TIER_FACTOR			4
 
 /*
- * A step merges STEP_TIMES the flushed postings, at least 1 / MIN_STEP of the
- * maximum.
+ * A step merges STEP_TIMES the flushed postings, but at least 1 / MIN_STEP of
+ * the maximum.
  */
 #define STEP_TIMES			16
 #define MIN_STEP			8
@@ -46,48 +50,50 @@ int			merge_step_postings = 2000000;
 
 /* The list */
 
-/* Reserve n numbers for segments; returns the first. */
+/* Reserve n ids for segments.  Returns the first. */
 static uint64
-take_owners(Relation index, int n)
+allocate_segment_ids(Relation index, int n)
 {
 	Buffer		buffer;
 	GenericXLogState *xlog;
 	IndexMeta  *meta = meta_begin_change(index, &buffer, &xlog);
-	uint64		owner = meta->next_owner;
+	uint64		segment_id = meta->next_segment_id;
 
-	meta->next_owner += n;
+	meta->next_segment_id += n;
 	meta_finish_change(buffer, xlog);
-	return owner;
+	return segment_id;
 }
 
+/* Remove segments from the metapage. */
 static void
 remove_segments(IndexMeta *meta, const SegmentInfo *old, uint32 n)
 {
 	for (uint32 i = 0; i < n; i++)
 	{
-		SegmentInfo *segment = meta_segment(meta, old[i].owner);
+		SegmentInfo *segment = meta_segment(meta, old[i].segment_id);
 
 		if (segment == NULL)
 			elog(ERROR, "segment %llu vanished",
-				 (unsigned long long) old[i].owner);
+				 (unsigned long long) old[i].segment_id);
 		*segment = meta->segments[--meta->nsegments];
 	}
 }
 
+/* Add a segment to the metapage, unless it has no rows. */
 static void
 add_segment(IndexMeta *meta, const SegmentInfo *segment)
 {
 	if (segment->nrows == 0)
 		return;
 	Assert(meta->nsegments < MAX_SEGMENTS &&
-		   segment->owner < meta->next_owner);
-	Assert(meta_segment(meta, segment->owner) == NULL);
+		   segment->segment_id < meta->next_segment_id);
+	Assert(meta_segment(meta, segment->segment_id) == NULL);
 	meta->segments[meta->nsegments++] = *segment;
 }
 
-/* Free pages of a former segment; returns how many. */
+/* Free at most `most` pages of a former segment.  Returns how many. */
 static uint64
-release_some(PageStore *store, OldChain *old, uint64 most)
+free_some_pages(PageStore *store, OldChain *old, uint64 most)
 {
 	PGAlignedBlock page;
 	uint64		done = 0;
@@ -117,16 +123,19 @@ segments_replace(Relation index, const SegmentInfo *old, uint32 n,
 
 	remove_segments(meta, old, n);
 	add_segment(meta, segment);
-	/* searches that have read the metapage notice that pages are gone */
+
+	/*
+	 * lets searches that read the metapage before notice that pages are gone
+	 */
 	if (n > 0)
-		meta->next_owner++;
+		meta->next_segment_id++;
 	meta->pending_first = Max(meta->pending_first, pending_first);
 	meta_finish_change(buffer, xlog);
 	for (uint32 i = 0; i < n; i++)
 	{
-		OldChain	chain = {old[i].owner, old[i].first};
+		OldChain	chain = {old[i].segment_id, old[i].first};
 
-		(void) release_some(&store, &chain, PG_UINT64_MAX);
+		(void) free_some_pages(&store, &chain, PG_UINT64_MAX);
 	}
 	if (n > 0)
 		IndexFreeSpaceMapVacuum(index);
@@ -134,14 +143,16 @@ segments_replace(Relation index, const SegmentInfo *old, uint32 n,
 
 /* The state of an incremental merge */
 
+/* Make a page with the state of a merge. */
 static void
 put_state(char *page, const MergeState *state)
 {
-	page_init(page, PAGE_MERGE, MERGE_OWNER(state->writer.info.owner));
+	page_init(page, PAGE_MERGE, MERGE_OWNER(state->writer.info.segment_id));
 	memcpy(PageGetContents(page), state, sizeof(MergeState));
 	((PageHeader) page)->pd_lower += sizeof(MergeState);
 }
 
+/* Write the state of a merge to its block. */
 static void
 write_state(Relation index, BlockNumber block, const MergeState *state)
 {
@@ -160,21 +171,23 @@ merge_state(Relation index, const IndexMeta *meta, int number,
 	PageStore	store = {.index = index};
 	PGAlignedBlock page;
 
-	if (slot->owner == 0)
+	if (slot->segment_id == 0)
 		return false;
-	page_require(&store, slot->block, MERGE_OWNER(slot->owner), page.data);
+	page_require(&store, slot->block, MERGE_OWNER(slot->segment_id),
+				 page.data);
 	memcpy(state, PageGetContents(page.data), sizeof(MergeState));
 	if (PAGE_TAIL(page.data)->kind != PAGE_MERGE ||
-		state->writer.info.owner != slot->owner)
+		state->writer.info.segment_id != slot->segment_id)
 		index_corrupt(index, slot->block, "It is not the state of a merge.");
 	return true;
 }
 
+/* Compare two segments by their ids. */
 static int
-compare_owner(const void *a, const void *b)
+compare_segment_ids(const void *a, const void *b)
 {
-	uint64		x = ((const SegmentInfo *) a)->owner;
-	uint64		y = ((const SegmentInfo *) b)->owner;
+	uint64		x = ((const SegmentInfo *) a)->segment_id;
+	uint64		y = ((const SegmentInfo *) b)->segment_id;
 
 	return (x > y) - (x < y);
 }
@@ -187,7 +200,7 @@ merge_segments(const IndexMeta *meta, int number, SegmentInfo *segments)
 	for (uint32 i = 0; i < meta->nsegments; i++)
 		if (SEGMENT_MERGE(&meta->segments[i]) == number)
 			segments[n++] = meta->segments[i];
-	qsort(segments, n, sizeof(SegmentInfo), compare_owner);
+	qsort(segments, n, sizeof(SegmentInfo), compare_segment_ids);
 	return n;
 }
 
@@ -208,37 +221,37 @@ merge_count_dead(Relation index, const IndexMeta *meta, int number,
 
 /* Beginning */
 
-/* Begin to merge segments, unless the number of merges is at its limit. */
+/* Begin a merge in steps, unless the number of merges is at its limit. */
 static void
 merge_begin(Relation index, const SegmentInfo *segments, uint32 n)
 {
 	PageStore	store = {.index = index};
 	MergeState *state;
 	int			number = 0;
-	uint64		owner;
+	uint64		segment_id;
 	BlockNumber block;
 	Buffer		buffer;
 	GenericXLogState *xlog;
 	IndexMeta  *meta = meta_read(index);
 
 	Assert(n > 0 && n <= MAX_SEGMENTS);
-	while (number < MAX_MERGES && meta->merges[number].owner != 0)
+	while (number < MAX_MERGES && meta->merges[number].segment_id != 0)
 		number++;
 	pfree(meta);
 	if (number == MAX_MERGES)
 		return;
 	state = palloc(sizeof(MergeState));
-	owner = take_owners(index, 2);
-	block = page_allocate(&store, MERGE_OWNER(owner));
-	merge_create(&store, owner, segments, n, state);
+	segment_id = allocate_segment_ids(index, 2);
+	block = page_allocate(&store, MERGE_OWNER(segment_id));
+	merge_create(&store, segment_id, segments, n, state);
 	write_state(index, block, state);
 	meta = meta_begin_change(index, &buffer, &xlog);
-	Assert(meta->merges[number].owner == 0);
-	meta->merges[number].owner = owner;
+	Assert(meta->merges[number].segment_id == 0);
+	meta->merges[number].segment_id = segment_id;
 	meta->merges[number].block = block;
 	for (uint32 i = 0; i < n; i++)
 	{
-		SegmentInfo *segment = meta_segment(meta, segments[i].owner);
+		SegmentInfo *segment = meta_segment(meta, segments[i].segment_id);
 
 		Assert(segment != NULL && segment->merge == 0);
 		segment->merge = number + 1;
@@ -250,22 +263,23 @@ merge_begin(Relation index, const SegmentInfo *segments, uint32 n)
 /* Ending */
 
 /*
- * Replace the old segments by the new one, and list the old ones for their
- * pages to become free, in one change.  A skipped number lets searches notice.
+ * Replace the old segments by the new one, and list the old ones so that their
+ * pages become free, in one change.  A skipped id lets searches notice.
  */
 static void
-put_in_place(Relation index, int number, const SegmentInfo *segments, uint32 n,
-			 const SegmentInfo *segment, MergeState *state)
+install_segment(Relation index, int number, const SegmentInfo *segments,
+				uint32 n,
+				const SegmentInfo *segment, MergeState *state)
 {
 	Buffer		buffer;
 	Buffer		statebuffer;
 	GenericXLogState *xlog;
 	IndexMeta  *meta = meta_begin_change(index, &buffer, &xlog);
 
-	Assert(meta->merges[number].owner == segment->owner);
+	Assert(meta->merges[number].segment_id == segment->segment_id);
 	remove_segments(meta, segments, n);
 	add_segment(meta, segment);
-	meta->next_owner++;
+	meta->next_segment_id++;
 	statebuffer = ReadBuffer(index, meta->merges[number].block);
 	LockBuffer(statebuffer, BUFFER_LOCK_EXCLUSIVE);
 	state->phase = MERGE_RELEASE;
@@ -275,29 +289,34 @@ put_in_place(Relation index, int number, const SegmentInfo *segments, uint32 n,
 	UnlockReleaseBuffer(statebuffer);
 }
 
+/*
+ * Write the end of the new segment, and put it in the place of the old ones.
+ */
 static void
-finish(Relation index, int number, const SegmentInfo *segments, uint32 n,
-	   MergeState *state)
+merge_install_output(Relation index, int number, const SegmentInfo *segments,
+					 uint32 n,
+					 MergeState *state)
 {
 	PageStore	store = {.index = index};
-	SegmentInfo segment = segment_end(segment_resume(&store, &state->writer));
+	SegmentInfo segment =
+	writer_end_segment(writer_begin_step(&store, &state->writer));
 
 	for (uint32 i = 0; i < n; i++)
 	{
-		state->old[i].owner = segments[i].owner;
+		state->old[i].owner = segments[i].segment_id;
 		state->old[i].block = segments[i].first;
 	}
-	pause_at(PAUSE_PUT_IN_PLACE);
-	put_in_place(index, number, segments, n, &segment, state);
+	pause_at(PAUSE_INSTALL);
+	install_segment(index, number, segments, n, &segment, state);
 }
 
-/* End the merge.  Pages that only it used become free. */
+/* Remove a merge from the metapage.  Pages that only it used become free. */
 static void
-end_merge(Relation index, int number, BlockNumber block,
-		  const MergeState *state)
+merge_remove_slot(Relation index, int number, BlockNumber block,
+				  const MergeState *state)
 {
 	PageStore	store = {.index = index};
-	OldChain	row_map = {MERGE_OWNER(state->writer.info.owner),
+	OldChain	row_map = {MERGE_OWNER(state->writer.info.segment_id),
 	state->row_map.first};
 	Buffer		buffer;
 	GenericXLogState *xlog;
@@ -305,13 +324,18 @@ end_merge(Relation index, int number, BlockNumber block,
 
 	memset(&meta->merges[number], 0, sizeof(MergeSlot));
 	meta_finish_change(buffer, xlog);
-	(void) release_some(&store, &row_map, PG_UINT64_MAX);
+	(void) free_some_pages(&store, &row_map, PG_UINT64_MAX);
 	RecordFreeIndexPage(index, block);
 }
 
+/*
+ * Free at most `most` pages of the old segments.  Ends the merge when none is
+ * left.
+ */
 static void
-release(Relation index, int number, BlockNumber block, MergeState *state,
-		uint64 most)
+merge_free_inputs(Relation index, int number, BlockNumber block,
+				  MergeState *state,
+				  uint64 most)
 {
 	PageStore	store = {.index = index};
 	uint64		done = 0;
@@ -319,20 +343,22 @@ release(Relation index, int number, BlockNumber block, MergeState *state,
 
 	for (uint32 i = 0; i < state->ninputs; i++)
 	{
-		done += release_some(&store, &state->old[i], most - Min(done, most));
+		done += free_some_pages(&store, &state->old[i],
+								most - Min(done, most));
 		left |= BlockNumberIsValid(state->old[i].block);
 	}
 	if (left)
 		write_state(index, block, state);
 	else
-		end_merge(index, number, block, state);
+		merge_remove_slot(index, number, block, state);
 	IndexFreeSpaceMapVacuum(index);
 }
 
 /* Steps */
 
+/* Do the next step of a merge, of about `most` postings. */
 static void
-do_step(Relation index, const IndexMeta *meta, int number, uint64 most)
+merge_run_step(Relation index, const IndexMeta *meta, int number, uint64 most)
 {
 	PageStore	store = {.index = index};
 	BlockNumber block = meta->merges[number].block;
@@ -341,23 +367,27 @@ do_step(Relation index, const IndexMeta *meta, int number, uint64 most)
 	uint32		n = merge_segments(meta, number, segments);
 
 	(void) merge_state(index, meta, number, state);
-	Assert(meta->merges[number].owner == state->writer.info.owner);
+	Assert(meta->merges[number].segment_id == state->writer.info.segment_id);
 	if (state->phase != MERGE_RELEASE && n != state->ninputs)
 		index_corrupt(index, block, "Segments of a merge are missing.");
 	if (state->phase == MERGE_RELEASE)
-		release(index, number, block, state, Max(most / POSTINGS_PER_PAGE, 1));
+		merge_free_inputs(index, number, block, state,
+						  Max(most / POSTINGS_PER_PAGE, 1));
 	else if (state->phase == MERGE_FINISH)
-		finish(index, number, segments, n, state);
+		merge_install_output(index, number, segments, n, state);
 	else
 	{
-		merge_step(&store, segments, n, state, most);
+		merge_write_step(&store, segments, n, state, most);
 		write_state(index, block, state);
 	}
 	pfree(segments);
 	pfree(state);
 }
 
-/* Segments of one tier are of about the same size. */
+/*
+ * Return the tier of a segment.  All segments of a tier are of about the same
+ * size.
+ */
 static int
 tier(const SegmentInfo *segment)
 {
@@ -370,11 +400,11 @@ tier(const SegmentInfo *segment)
 }
 
 /*
- * The merge with the fewest postings; of the same magnitude the one that was
- * begun first; MAX_MERGES if there is none.
+ * Return the merge with the fewest postings, or MAX_MERGES if there is none.
+ * Among merges of the same magnitude, the oldest comes first.
  */
 static int
-least_merge(const IndexMeta *meta)
+smallest_merge(const IndexMeta *meta)
 {
 	uint64		postings[MAX_MERGES] = {0};
 	int			least = MAX_MERGES;
@@ -385,7 +415,7 @@ least_merge(const IndexMeta *meta)
 
 		if (number >= MAX_MERGES)
 			elog(ERROR, "segment %llu is in no merge",
-				 (unsigned long long) meta->segments[i].owner);
+				 (unsigned long long) meta->segments[i].segment_id);
 		if (number >= 0)
 			postings[number] += meta->segments[i].npostings;
 	}
@@ -395,28 +425,30 @@ least_merge(const IndexMeta *meta)
 		pg_leftmost_one_pos64(postings[i] | 1) -
 		pg_leftmost_one_pos64(postings[least] | 1);
 
-		if (meta->merges[i].owner != 0 &&
+		if (meta->merges[i].segment_id != 0 &&
 			(more < 0 ||
-			 (more == 0 && meta->merges[i].owner < meta->merges[least].owner)))
+			 (more == 0 &&
+			  meta->merges[i].segment_id < meta->merges[least].segment_id)))
 			least = i;
 	}
 	return least;
 }
 
 bool
-merge_do_step(Relation index, uint64 most_postings)
+merge_run_smallest_step(Relation index, uint64 most_postings)
 {
 	IndexMeta  *meta = meta_read(index);
-	int			number = least_merge(meta);
+	int			number = smallest_merge(meta);
 
 	if (number < MAX_MERGES)
-		do_step(index, meta, number, most_postings);
+		merge_run_step(index, meta, number, most_postings);
 	pfree(meta);
 	return number < MAX_MERGES;
 }
 
 /* Choosing segments to merge */
 
+/* Compare two segments by their weights. */
 static int
 compare_weight(const void *a, const void *b)
 {
@@ -446,18 +478,19 @@ copy_sorted(Relation index, IndexMeta *meta)
 	segments_sort(meta);
 }
 
+/* Merge segments at once, and replace them. */
 static void
 merge_at_once(Relation index, const SegmentInfo *segments, uint32 n)
 {
 	PageStore	store = {.index = index};
 	SegmentInfo segment = segments_merge(&store, segments, n, &store,
-										 take_owners(index, 1));
+										 allocate_segment_ids(index, 1));
 
 	pause_at(PAUSE_REPLACE);
 	segments_replace(index, segments, n, &segment, 0);
 }
 
-/* True if that many rows can be numbered, and fit into memory in a step. */
+/* True if so many rows can be numbered, and fit into the memory of a step. */
 static bool
 rows_fit(uint64 nrows)
 {
@@ -466,8 +499,8 @@ rows_fit(uint64 nrows)
 }
 
 /*
- * Number of sorted segments to merge at once: those up to the lowest tier that
- * has four; 0 for none.
+ * Return the number of sorted segments to merge at once: all up to the end of
+ * the lowest tier that has four, or 0.
  */
 static uint32
 full_tier(const IndexMeta *meta, uint64 most_postings)
@@ -496,8 +529,8 @@ full_tier(const IndexMeta *meta, uint64 most_postings)
 }
 
 /*
- * Begin to merge four sorted segments of about the same size, the lightest
- * such ones.  Lighter segments stay, to be merged with later ones.
+ * Begin to merge four sorted segments of one tier, the lowest such tier.
+ * Lighter segments stay, to be merged with later ones.
  */
 static void
 begin_large(Relation index, const IndexMeta *meta)
@@ -538,8 +571,9 @@ segments_merge_some(Relation index, uint64 added)
 		merge_at_once(index, meta->segments, n);
 	}
 	begin_large(index, meta);
-	(void) merge_do_step(index,
-						 Min(Max(STEP_TIMES * added, most / MIN_STEP), most));
+	(void) merge_run_smallest_step(index,
+								   Min(Max(STEP_TIMES * added,
+										   most / MIN_STEP), most));
 	pfree(meta);
 }
 
@@ -558,8 +592,8 @@ merge_or_begin(Relation index, const SegmentInfo *segments, uint32 n)
 }
 
 /*
- * Steps are large enough for this not to be needed, but merges that do not fit
- * into memory may leave many segments.  Then a few of the lightest are merged
+ * Steps are large enough that this is not needed, unless merges that do not
+ * fit into memory leave many segments.  Then a few of the lightest are merged
  * anyway.
  */
 void
@@ -569,7 +603,7 @@ segments_make_room(Relation index)
 
 	while (meta->nsegments == MAX_SEGMENTS)
 	{
-		if (!merge_do_step(index, merge_step_postings))
+		if (!merge_run_smallest_step(index, merge_step_postings))
 		{
 			copy_sorted(index, meta);
 			merge_or_begin(index, meta->segments,
@@ -580,6 +614,7 @@ segments_make_room(Relation index)
 	pfree(meta);
 }
 
+/* True if a segment has enough dead rows to be rewritten. */
 static bool
 many_dead(const SegmentInfo *segment)
 {
@@ -587,7 +622,7 @@ many_dead(const SegmentInfo *segment)
 		(uint64) segment->ndead * DEAD_SHARE >= segment->nrows;
 }
 
-/* Number of sorted segments that VACUUM merges. */
+/* Return the number of sorted segments that VACUUM merges. */
 static uint32
 worth_merging(const IndexMeta *meta)
 {

@@ -2,7 +2,7 @@
  * segments.h
  *		The segments of an index, and the pending rows that become segments.
  *
- * The caller of segments_...() and merge_...() holds the merge lock.
+ * Callers of segments_...() and merge_...() hold the merge lock.
  */
 #ifndef NEARDUP_SEGMENTS_H
 #define NEARDUP_SEGMENTS_H
@@ -14,15 +14,15 @@
 extern int	merge_step_postings;
 
 /*
- * Replace n segments in the metapage by one, unless that has no rows; the
- * pending pages before `pending_first` are removed in the same change.
+ * Replace n segments in the metapage by one, unless it has no rows.  The same
+ * change removes the pending pages before `pending_first`.
  */
 extern void segments_replace(Relation index, const SegmentInfo *old, uint32 n,
 							 const SegmentInfo *segment, uint64 pending_first);
 
 /*
- * Sort the segments of a copy of the metapage, lightest first: these are
- * merged soonest, so a search reads them before their pages are reused.
+ * Sort the segments of a copy of the metapage, lightest first.  They are
+ * merged soonest, so a search should read them before their pages are reused.
  */
 extern void segments_sort(IndexMeta *meta);
 
@@ -31,18 +31,18 @@ extern void segments_make_room(Relation index);
 
 /*
  * Merge small segments of about the same size while there are four of them,
- * and do a step with large ones, after an insertion has added that weight.
+ * and do a step with large ones.  `added` is the weight that was inserted.
  */
 extern void segments_merge_some(Relation index, uint64 added);
 
 /*
- * Merge all that are not small to the next greater one, within
- * maintenance_work_mem, and rewrite those with many dead rows, as VACUUM does;
- * large merges are only begun.
+ * Merge as VACUUM does: all segments that are not small compared with the next
+ * greater one, within maintenance_work_mem, and each with many dead rows.
+ * Large merges are only begun.
  */
 extern void segments_merge_all(Relation index);
 
-/* Cost of merging a segment, in postings. */
+/* Return the cost of merging a segment, in postings. */
 static inline uint64
 segment_weight(const SegmentInfo *segment)
 {
@@ -50,16 +50,16 @@ segment_weight(const SegmentInfo *segment)
 }
 
 /*
- * Do a step of the least incremental merge, of about that many postings; false
- * if there is no merge.
+ * Do a step of the smallest incremental merge, of about that many postings.
+ * False if there is no merge.
  */
-extern bool merge_do_step(Relation index, uint64 most_postings);
+extern bool merge_run_smallest_step(Relation index, uint64 most_postings);
 
-/* Read the state of a merge; false if there is none of that number. */
+/* Read the state of a merge.  False if there is no merge of that number. */
 extern bool merge_state(Relation index, const IndexMeta *meta, int number,
 						MergeState *state);
 
-/* The segments of a merge, by their numbers; returns how many. */
+/* Copy the segments of a merge, by rising ids.  Returns how many. */
 extern uint32 merge_segments(const IndexMeta *meta, int number,
 							 SegmentInfo *segments);
 
@@ -70,17 +70,17 @@ extern void merge_count_dead(Relation index, const IndexMeta *meta,
 /* Pending rows */
 
 /*
- * Add a row.  Sometimes flushes the pending rows and merges small segments, a
- * bounded amount of work.
+ * Add a row.  Sometimes flushes the pending rows and merges small segments,
+ * which is a bounded amount of work.
  */
 extern void pending_insert(Relation index, const IndexedRow *row);
 
-/* Pending pages that an insertion makes a segment */
+/* Number of pending pages from which an insertion makes a segment */
 #define FLUSH_PAGES			32
 
 /*
- * Make a segment of at least that many pending pages; the caller holds the
- * merge lock.
+ * Make a segment of the pending pages if there are at least `least`.  The
+ * caller holds the merge lock.
  */
 extern void pending_flush(Relation index, uint64 least);
 

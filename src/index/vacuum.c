@@ -2,12 +2,11 @@
  * vacuum.c
  *		VACUUM of an index of access method neardup.
  *
- * Rows to be deleted have been in the index since before VACUUM began.  So
- * after a first flush they are in a segment, or in one into which it was
- * merged.  Segments are read under the merge lock, some pages at a time: if an
- * insertion waits for longer than deadlock_timeout, the server cancels an
- * autovacuum.  A segment that is merged meanwhile is read again, as a part of
- * its successor.
+ * Rows to be deleted were in the index before VACUUM began.  So after a first
+ * flush they are in a segment, or in one into which it was merged.  Segments
+ * are read under the merge lock, some pages at a time: if an insertion waits
+ * for longer than deadlock_timeout, the server cancels an autovacuum.  A
+ * segment that is merged meanwhile is read again, as a part of its successor.
  */
 #include "postgres.h"
 
@@ -21,6 +20,7 @@
 #include "index/access.h"
 #include "index/segments.h"
 
+/* State of the deletion of rows */
 typedef struct Deletion
 {
 	Relation	index;
@@ -28,16 +28,18 @@ typedef struct Deletion
 	IndexBulkDeleteCallback callback;
 	void	   *state;
 	IndexBulkDeleteResult *stats;
-	uint64		watched;		/* owner of the segment being read */
-	int			merge;			/* number of its merge, or -1 */
+	uint64		watched;		/* id of the segment being read */
+	int			merge;			/* slot of its merge, or -1 */
 } Deletion;
 
 /*
- * Pages of a segment, and blocks, that are read under the merge lock at once
+ * Number of pages of a segment, or of blocks, read while the merge lock is
+ * held
  */
 #define PAGES_AT_ONCE		128
 #define BLOCKS_AT_ONCE		4096
 
+/* Return the number of rows on a page. */
 static inline uint32
 rows_on(const char *page)
 {
@@ -45,8 +47,8 @@ rows_on(const char *page)
 }
 
 /*
- * Mark rows of a page as dead.  Under the merge lock no other process changes
- * it.
+ * Mark rows of a page as dead.  While the merge lock is held, no other process
+ * changes the page.
  */
 static void
 mark_page(Deletion *deletion, BlockNumber block, const bool *dead)
@@ -67,7 +69,10 @@ mark_page(Deletion *deletion, BlockNumber block, const bool *dead)
 	UnlockReleaseBuffer(buffer);
 }
 
-/* Delete rows of a copied page; add the number of its dead rows to *gone. */
+/*
+ * Delete rows of a page, of which `page` is a copy.  Adds the number of its
+ * dead rows to *gone.  Returns the number of rows deleted now.
+ */
 static uint32
 delete_on_page(Deletion *deletion, BlockNumber block, char *page, uint32 *gone)
 {
@@ -89,23 +94,26 @@ delete_on_page(Deletion *deletion, BlockNumber block, char *page, uint32 *gone)
 }
 
 /*
- * Set the number of dead rows of a segment, with those of an interrupted
- * VACUUM.
+ * Set the number of dead rows of a segment, which includes rows that an
+ * interrupted VACUUM has marked.
  */
 static void
-count_dead(Relation index, uint64 owner, uint32 ndead)
+count_dead(Relation index, uint64 segment_id, uint32 ndead)
 {
 	Buffer		buffer;
 	GenericXLogState *xlog;
 	SegmentInfo *segment =
-	meta_segment(meta_begin_change(index, &buffer, &xlog), owner);
+	meta_segment(meta_begin_change(index, &buffer, &xlog), segment_id);
 
 	Assert(segment != NULL && ndead <= segment->nrows);
 	segment->ndead = ndead;
 	meta_finish_change(buffer, xlog);
 }
 
-/* Release the lock for a moment; false if the segment was merged meanwhile. */
+/*
+ * Release the merge lock for a moment.  False if the segment was merged
+ * meanwhile.
+ */
 static bool
 yield_lock(Deletion *deletion)
 {
@@ -124,8 +132,8 @@ yield_lock(Deletion *deletion)
 }
 
 /*
- * Delete rows of a segment; *gone is the number of dead ones.  False if it was
- * merged.
+ * Delete rows of a segment, and set *gone to the number of its dead rows.
+ * False if it was merged meanwhile.
  */
 static bool
 delete_in_segment(Deletion *deletion, const SegmentInfo *segment, uint32 *gone)
@@ -138,7 +146,7 @@ delete_in_segment(Deletion *deletion, const SegmentInfo *segment, uint32 *gone)
 	*gone = 0;
 	for (uint32 i = 1; there && seen < segment->nrows; i++)
 	{
-		block = chain_find(&deletion->store, block, segment->owner,
+		block = chain_find(&deletion->store, block, segment->segment_id,
 						   PAGE_FORWARD, page);
 		if (!BlockNumberIsValid(block))
 			index_corrupt(deletion->index, segment->first,
@@ -155,24 +163,28 @@ delete_in_segment(Deletion *deletion, const SegmentInfo *segment, uint32 *gone)
 	return there;
 }
 
-/* Delete rows of a segment, and count them in the metapage. */
+/*
+ * Delete rows of a segment, and record in the metapage how many are dead.
+ * False if it was merged meanwhile.
+ */
 static bool
 delete_and_count(Deletion *deletion, const SegmentInfo *segment)
 {
 	uint32		gone;
 
-	deletion->watched = segment->owner;
+	deletion->watched = segment->segment_id;
 	deletion->merge = SEGMENT_MERGE(segment);
 	if (!delete_in_segment(deletion, segment, &gone))
 		return false;
 	if (gone != segment->ndead)
-		count_dead(deletion->index, segment->owner, gone);
+		count_dead(deletion->index, segment->segment_id, gone);
 	return true;
 }
 
 /*
- * Delete rows of all segments of a merge, and then among the rows that it has
- * copied.  Add the segments to done[], unless the merge ended meanwhile.
+ * Delete rows of all segments of a merge, and then the copies that the merge
+ * has made of rows.  Adds the segments to done[], unless the merge ended
+ * meanwhile.
  */
 static void
 delete_in_merge(Deletion *deletion, const IndexMeta *meta, int number,
@@ -196,18 +208,18 @@ delete_in_merge(Deletion *deletion, const IndexMeta *meta, int number,
 		if (whole)
 			merge_count_dead(deletion->index, now, number, gone);
 	}
-	/* rows that were copied have been counted where they were copied from */
+	/* copies of deleted rows are not counted again */
 	deletion->stats->tuples_removed = removed;
 	for (uint32 i = 0; i < n && whole; i++)
-		done[(*ndone)++] = segments[i].owner;
+		done[(*ndone)++] = segments[i].segment_id;
 	pfree(now);
 	pfree(state);
 	pfree(segments);
 }
 
 /*
- * Delete rows of a segment that is old enough and not done yet; false if there
- * is none.  done[] has room for MAX_SEGMENTS more.
+ * Delete rows of a segment that is old enough and not in done[].  False if
+ * there is no such segment.  done[] has room for MAX_SEGMENTS more.
  */
 static bool
 delete_in_next(Deletion *deletion, uint64 before, uint64 *done, uint32 *ndone)
@@ -222,35 +234,33 @@ delete_in_next(Deletion *deletion, uint64 before, uint64 *done, uint32 *ndone)
 		bool		known = meta->segments[i].oldest >= before;
 
 		for (uint32 k = 0; k < *ndone; k++)
-			known = known || done[k] == meta->segments[i].owner;
+			known = known || done[k] == meta->segments[i].segment_id;
 		if (!known)
 			next = &meta->segments[i];
 	}
 	if (next != NULL && SEGMENT_MERGE(next) >= 0)
 		delete_in_merge(deletion, meta, SEGMENT_MERGE(next), done, ndone);
 	else if (next != NULL && delete_and_count(deletion, next))
-		done[(*ndone)++] = next->owner;
+		done[(*ndone)++] = next->segment_id;
 	merge_unlock(deletion->index);
 	pfree(meta);
 	return next != NULL;
 }
 
-/*
- * Make a segment of the pending rows; returns the number of the next segment.
- */
+/* Make a segment of the pending rows.  Returns the id of the next segment. */
 static uint64
 flush_all(Relation index)
 {
 	IndexMeta  *meta;
-	uint64		next_owner;
+	uint64		next_segment_id;
 
 	merge_lock(index);
 	pending_flush(index, 1);
 	meta = meta_read(index);
 	merge_unlock(index);
-	next_owner = meta->next_owner;
+	next_segment_id = meta->next_segment_id;
 	pfree(meta);
-	return next_owner;
+	return next_segment_id;
 }
 
 IndexBulkDeleteResult *
@@ -281,7 +291,7 @@ am_bulk_delete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	return stats;
 }
 
-/* Record free blocks from `block` to before `end`. */
+/* Record free blocks, from `block` to `end` - 1. */
 static void
 find_free_some(Relation index, const IndexMeta *meta, BlockNumber block,
 			   BlockNumber end, IndexBulkDeleteResult *stats)
@@ -350,7 +360,7 @@ finish_steps(Relation index)
 		vacuum_delay_point_compat(false);
 		merge_lock(index);
 		pending_flush(index, FLUSH_PAGES);
-		left = merge_do_step(index, most);
+		left = merge_run_smallest_step(index, most);
 		merge_unlock(index);
 	}
 }

@@ -15,8 +15,8 @@
 #include "signature/sql/signature_query.h"
 
 /*
- * Assumed executions of a correlated subquery, which the planner does not know
- * yet
+ * Assumed number of executions of a correlated subquery, which the planner
+ * does not know yet
  */
 #define CORRELATED_LOOPS	100
 

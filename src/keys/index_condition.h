@@ -11,12 +11,12 @@
 
 #define SIGNATURE_MATCH_STRATEGY	1	/* %%(signature, signature_query) */
 
-/* A condition on an index, as far as the planner knows it */
+/* What the planner knows of an index condition */
 typedef struct IndexCondition
 {
 	Measure		measure;
 	double		threshold;		/* neardup.threshold if unknown */
-	double		values;			/* of the signature; 0 if unknown */
+	double		values;			/* size of the signature; 0 = unknown */
 } IndexCondition;
 
 /* Read the right side of an index condition, a signature_query. */
@@ -31,8 +31,8 @@ extern double index_loops(PlannerInfo *root, List *conditions,
 						  double loop_count);
 
 /*
- * Return the mean number of pages that a search reads from disk, of those it
- * visits:  later ones of `loops` searches find pages in memory.
+ * Return the mean number of pages that a search reads from disk.  Each of
+ * `loops` searches visits `pages`; later ones find some of them in memory.
  */
 extern double index_uncached_pages(PlannerInfo *root,
 								   const IndexOptInfo *index, double pages,
