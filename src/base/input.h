@@ -8,6 +8,7 @@
 
 #include "nodes/nodes.h"
 
+/* A text form that is being read */
 typedef struct Input
 {
 	const char *at;				/* next character */

@@ -18,6 +18,7 @@
 #ifndef NEARDUP_LINEAR_PROBING_H
 #define NEARDUP_LINEAR_PROBING_H
 
+/* A table whose number of places is a power of two */
 typedef struct Probing
 {
 	uint64		factor;			/* odd */

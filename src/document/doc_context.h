@@ -41,6 +41,7 @@ typedef enum Reads
 								 * matters */
 } Reads;
 
+/* The state of a call site, or of an aggregate's call */
 typedef struct DocContext
 {
 	/* the function */
@@ -70,7 +71,7 @@ typedef struct DocContext
 	 */
 	char	   *said;			/* text of the analysis; NULL = none */
 	size_t		said_len;
-	int			k;				/* shingle size beside the analysis; 0 = none */
+	int			k;				/* shingle size that the call gives; 0 = none */
 	Oid			config;			/* text-search configuration, or InvalidOid */
 	uint8		reading;		/* READING_... of the lexicon */
 

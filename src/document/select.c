@@ -82,6 +82,7 @@ typedef struct Anchor
 	size_t		length;
 } Anchor;
 
+/* Anchors, whose units lie one after another in one array */
 struct Anchors
 {
 	Anchor	   *anchors;		/* sorted by first unit, then by falling
@@ -214,6 +215,7 @@ select_by_anchor(const Sequence *sequence, const Anchors *anchors,
 
 /* Rare begins */
 
+/* A shingle and its begin */
 typedef struct Begun
 {
 	uint64		begin;			/* begin of the shingle; later the frequency

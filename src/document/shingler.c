@@ -262,6 +262,7 @@ number_repeats(uint64 *elements, size_t n)
 #define BUFFER_KEPT		131072	/* elements; a larger buffer is freed before
 								 * the next document */
 
+/* A shingler, with buffers that serve one document after another */
 struct Shingler
 {
 	Reader	   *reader;

@@ -56,6 +56,7 @@ extern Shingler *shingler_create(const Analysis *analysis);
 extern const uint64 *shingler_set(Shingler *shingler, const char *doc,
 								  size_t len, size_t *n);
 
+/* The units and shingles of a document, in its order */
 typedef struct Sequence
 {
 	const uint64 *units;		/* hashes of all units */

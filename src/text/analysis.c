@@ -27,7 +27,7 @@
 
 #define DEFAULT_K			3
 #define MAX_WORD_LIMIT		255 /* largest minlen and maxlen */
-#define SHOWN_WORD			64	/* bytes of a wrong word that a message shows */
+#define SHOWN_WORD			64	/* bytes of a word that a message shows */
 
 /* The words of an analysis, each at most once. */
 typedef enum Slot
@@ -98,6 +98,7 @@ static const Setting settings[NUM_SLOTS] = {
 	[SLOT_K] = {"k", NULL, MAX_SHINGLE_SIZE, 0, 0},
 };
 
+/* An analysis that is being parsed */
 typedef struct Parser
 {
 	Analysis   *analysis;		/* the result */

@@ -21,6 +21,7 @@
 #define READING_JOINED		0x02	/* words divided at line ends are joined */
 #define READING_KNOWN		(READING_MARKUP | READING_JOINED)
 
+/* A parsed analysis */
 typedef struct Analysis
 {
 	SignatureSpec spec;			/* unit, order, language, k, filters and the

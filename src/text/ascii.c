@@ -56,8 +56,8 @@ map_byte(const unsigned char *str, char c)
 }
 
 /*
- * Write 64 bytes in lower case to folded, and map the bytes that belong to words
- * and the bytes that are not ASCII.
+ * Write 64 bytes in lower case to folded, and map the bytes that belong to
+ * words and the bytes that are not ASCII.
  */
 static inline void
 map_bytes(const unsigned char *str, char *folded, uint64 *word,
@@ -95,8 +95,8 @@ map_byte(const unsigned char *text, char c)
 }
 
 /*
- * Write 64 bytes in lower case to folded, and map the bytes that belong to words
- * and the bytes that are not ASCII.
+ * Write 64 bytes in lower case to folded, and map the bytes that belong to
+ * words and the bytes that are not ASCII.
  */
 static inline void
 map_bytes(const unsigned char *text, char *folded, uint64 *word,

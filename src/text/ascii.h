@@ -7,16 +7,17 @@
 
 #define ASCII_CHUNK		1024	/* bytes indexed at once; a multiple of 64 */
 
+/* The index of a chunk of text */
 typedef struct AsciiIndex
 {
 	uint16		length;			/* bytes of the chunk */
 	uint16		nruns;			/* maximal runs of letters, digits and bytes
 								 * that are not ASCII */
-	bool		any_other;		/* there are bytes that are not ASCII */
+	bool		any_other;		/* some bytes count as not ASCII */
 	uint16		bounds[ASCII_CHUNK + 1];	/* run i is from byte bounds[2i]
 											 * up to bounds[2i + 1] */
-	uint64		other[ASCII_CHUNK / 64];	/* a bit per byte, 1 if it is not
-											 * ASCII */
+	uint64		other[ASCII_CHUNK / 64];	/* a bit per byte, 1 if it counts
+											 * as not ASCII */
 	char		folded[ASCII_CHUNK];	/* the chunk in lower case */
 } AsciiIndex;
 

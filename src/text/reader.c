@@ -36,6 +36,7 @@
  * may cut a phrase of a thesaurus or a tag of markup.
  */
 
+/* A reader of words by a text-search configuration */
 typedef struct Configured
 {
 	Oid			config;
@@ -191,6 +192,7 @@ configured_read(Configured *configured, uint64 *hashes, uint8 *initials,
 /* Most words of a line or sentence; a longer one is cut */
 #define SENTENCE_MAX	65536
 
+/* A reader; the parts that its unit does not need stay NULL */
 struct Reader
 {
 	Unit		unit;
@@ -213,7 +215,7 @@ struct Reader
 	Sentences  *sentences;
 	bool		in_sentence;	/* the sentence was cut, and more of it
 								 * follows */
-	uint64	   *hashes;			/* hashes of its words; room for SENTENCE_MAX */
+	uint64	   *hashes;			/* hashes of its words, up to SENTENCE_MAX */
 };
 
 /* True if the units are characters. */

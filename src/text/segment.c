@@ -17,6 +17,7 @@
 #include "text/letters.h"
 #include "text/words.h"
 
+/* A segmenter: ICU's iterator and the buffer of a stretch */
 struct Segmenter
 {
 	LetterRules rules;

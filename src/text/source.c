@@ -279,6 +279,7 @@ source_skip_markup(TextSource *source, const char **trace)
 
 #define BARE	0x80000000		/* may stand without a semicolon */
 
+/* An entity of HTML and its character */
 typedef struct Entity
 {
 	const char *name;
@@ -294,6 +295,7 @@ static const Entity entities[] = {
 #include "text/data/entities.inc"
 };
 
+/* A name that is looked up; no null byte follows it */
 typedef struct EntityName
 {
 	const char *name;
@@ -528,6 +530,7 @@ source_next(void *arg, const char **text, size_t *len)
 
 #define WINDOW	SOURCE_BLOCK	/* bytes of the window */
 
+/* A splitter: of lines, or of sentences in a window */
 struct Sentences
 {
 	TextSource *source;

@@ -15,6 +15,7 @@ is_space(char c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
+/* A document that is being read in blocks */
 typedef struct TextSource
 {
 	const char *doc;

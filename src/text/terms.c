@@ -36,6 +36,7 @@
  */
 #define STEM_MAX		1000
 
+/* An entry of the cache: a word and its term */
 typedef struct CachedTerm
 {
 	uint64		word;			/* hash of a word */
@@ -44,6 +45,7 @@ typedef struct CachedTerm
 	bool		dropped;		/* the word is left out */
 } CachedTerm;
 
+/* The filters and the stemmer of an analysis */
 struct Terms
 {
 	uint32		filters;		/* FILTER_... */

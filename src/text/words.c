@@ -83,7 +83,7 @@ typedef enum Tail
 typedef struct Run
 {
 	int			nletters;		/* code points in it, without removed ones */
-	bool		spaceless;		/* it holds a script without spaces */
+	bool		spaceless;		/* the run holds a script without spaces */
 	bool		cyrillic;		/* the last letter of the run is Cyrillic */
 	Tail		tail;
 
@@ -99,11 +99,12 @@ typedef struct Parts
 {
 	const char *at;				/* the unread part */
 	const char *end;
-	size_t		folded_at;		/* place of the unread part in the folded run */
+	size_t		folded_at;		/* place of this part in the folded run */
 	char	   *pieces;			/* 2 * RUN_BYTES bytes; NULL until needed */
 	Segmenter  *segmenter;		/* NULL until needed */
 } Parts;
 
+/* A scanner of a text for words */
 struct WordScanner
 {
 	const unsigned char *at;	/* the rest of the block */
