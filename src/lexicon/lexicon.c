@@ -118,7 +118,7 @@ lexicon_add_totals(Lexicon *to, const Lexicon *from)
 	to->length = add_total(to->length, from->length, "words");
 	to->df_error = lexicon_add_errors(to->df_error, from->df_error);
 	to->cf_error = lexicon_add_errors(to->cf_error, from->cf_error);
-	/* their sum is at most length */
+	/* the sum of the initials is at most length */
 	for (int i = 0; i < LEXICON_CLASSES; i++)
 		to->initials[i] += from->initials[i];
 }
@@ -230,6 +230,7 @@ lexicon_seal(Lexicon *lexicon, size_t nwords)
 
 /* Checking bytes */
 
+/* Return the rule that the header breaks, as a sentence, or NULL. */
 static const char *
 check_header(const Lexicon *lexicon)
 {
@@ -264,6 +265,7 @@ check_header(const Lexicon *lexicon)
 	return NULL;
 }
 
+/* Return the rule that an entry breaks, as a sentence, or NULL. */
 static const char *
 check_entries(const Lexicon *lexicon)
 {
@@ -324,13 +326,14 @@ lexicon_from_bytes(const char *bytes, size_t len)
  * rarer half is dropped: in running text about half of all words occur once.
  * A dropped word that occurs again starts from zero, so its df is too small by
  * the dropped count.  Each time no word loses more than the df of the most
- * frequent dropped word, and the sum of these is the error of the lexicon
- * (lossy counting: Manku and Motwani, VLDB 2002); cf has its own error.  Up to
- * max_words distinct words, counts are exact.
+ * frequent dropped word, and the sum of these losses is the error of the
+ * lexicon (lossy counting: Manku and Motwani, VLDB 2002); cf has its own
+ * error.  Up to max_words distinct words, counts are exact.
  */
 
-#define TABLE_SIZE		1024	/* of a new table; a power of 2 */
+#define TABLE_SIZE		1024	/* places of a new table; a power of 2 */
 
+/* Return an empty table of a size, a power of 2. */
 static Count *
 create_table(Counts *counts, size_t size)
 {
@@ -364,8 +367,8 @@ find_place(const Counts *counts, uint64 hash)
 }
 
 /*
- * Move the words to a table of another size, without those of a rank up to the
- * limit; 0 drops none.
+ * Move the words to a table of another size.  Words whose rank is at most the
+ * limit are dropped; 0 drops none.
  */
 static void
 rebuild(Counts *counts, size_t size, uint64 limit)
@@ -528,7 +531,7 @@ counts_add_lexicon(Counts *counts, const Lexicon *lexicon)
 	}
 }
 
-/* sort_entries(array, n): by hash, can be cancelled */
+/* sort_entries(array, n): by hash; the sort can be cancelled */
 #define ST_SORT sort_entries
 #define ST_ELEMENT_TYPE LexiconEntry
 #define ST_COMPARE(a, b) ((a)->hash < (b)->hash ? -1 : (a)->hash > (b)->hash)

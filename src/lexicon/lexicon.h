@@ -3,8 +3,8 @@
  *		The statistics of a collection as a value: numbers of documents and
  *		words, and the frequencies of each word.
  *
- * Words are stored as their hashes, those of signatures.  They may be shingles
- * in place of words. doc/lexicon.md has the bytes as a table.
+ * Words are stored as their hashes, which signatures also use.  They may be
+ * shingles in place of words.  doc/lexicon.md has the bytes as a table.
  */
 #ifndef NEARDUP_LEXICON_H
 #define NEARDUP_LEXICON_H
@@ -16,40 +16,44 @@
 #define LEXICON_VERSION		1	/* first byte of every lexicon */
 
 /*
- * Words are also counted by classes of their first letter: the low bits of its
- * code point, which distinguish the letters of every alphabet well enough.
+ * Words are also counted by classes of their first letter.  A class is the low
+ * bits of its code point, which distinguish the letters of every alphabet well
+ * enough.
  */
 #define LEXICON_CLASSES		(1 << INITIAL_BITS)
 
+/* A word and its frequencies */
 typedef struct LexiconEntry
 {
-	uint64		hash;			/* of the word */
-	uint32		df;				/* documents that have it, >= 1 */
-	uint32		cf;				/* its occurrences, >= df */
+	uint64		hash;			/* hash of the word */
+	uint32		df;				/* number of documents with the word, >= 1 */
+	uint32		cf;				/* number of its occurrences, >= df */
 } LexiconEntry;
 
+/* The datum */
 typedef struct Lexicon
 {
 	int32		vl_len_;		/* varlena header (do not touch directly!) */
 	uint8		version;		/* LEXICON_VERSION */
 	uint8		reading;		/* READING_... */
-	uint8		language;		/* the analysis, as in a spec: of words, unit */
-	uint8		unit;			/* word, order keep and k = 1, or of shingles */
+	uint8		language;		/* down to k: the analysis, as in a spec */
+	uint8		unit;			/* of words: unit word, order keep, k = 1 */
 	uint32		filters;
 	uint32		analysis;
 	uint8		order;
 	uint8		reserved;		/* zero */
 	uint16		k;
 	uint32		reserved2;		/* zero, aligns the next field */
-	uint64		id;				/* hash of all the rest; see lexicon_seal() */
-	uint64		documents;		/* N */
-	uint64		length;			/* words of all documents */
+	uint64		id;				/* hash of other bytes; see lexicon_seal() */
+	uint64		documents;		/* number of documents, N in formulas */
+	uint64		length;			/* number of words in all documents */
 	uint64		df_error;		/* greatest error of a df, and greatest df of
 								 * a word that is missing */
-	uint64		cf_error;		/* of a cf */
-	uint64		initials[LEXICON_CLASSES];	/* words by class of first letter;
-											 * zero for shingles */
-	LexiconEntry entries[FLEXIBLE_ARRAY_MEMBER];	/* by rising hash */
+	uint64		cf_error;		/* greatest error of a cf, and greatest cf of
+								 * a word that is missing */
+	uint64		initials[LEXICON_CLASSES];	/* number of words by class of
+											 * first letter; 0 for shingles */
+	LexiconEntry entries[FLEXIBLE_ARRAY_MEMBER];	/* words by rising hash */
 } Lexicon;
 
 StaticAssertDecl(sizeof(LexiconEntry) == 16, "LexiconEntry has padding");
@@ -58,7 +62,7 @@ StaticAssertDecl(offsetof(Lexicon, entries) == 64 + 8 * LEXICON_CLASSES,
 
 #define LEXICON_HEADER		offsetof(Lexicon, entries)
 
-/* The portable bytes are those after the varlena header, little-endian. */
+/* The portable bytes follow the varlena header; numbers are little-endian. */
 #define LEXICON_BYTES(l)	((char *) (l) + VARHDRSZ)
 #define LEXICON_NWORDS(l) \
 	((VARSIZE(l) - LEXICON_HEADER) / sizeof(LexiconEntry))
@@ -81,7 +85,7 @@ extern Lexicon *lexicon_alloc(const Lexicon *header, size_t nwords);
 /* Set the number of entries, within the allocated room, and the id. */
 extern void lexicon_seal(Lexicon *lexicon, size_t nwords);
 
-/* Convert the bytes of this machine to portable ones, in place, or back. */
+/* Convert the bytes of this machine to portable bytes, or back, in place. */
 extern void lexicon_swap(Lexicon *lexicon);
 
 /* Return XXH3 of the portable bytes, on which hash partitions rely. */
@@ -92,7 +96,7 @@ extern const char *lexicon_broken_rule(const Lexicon *lexicon);
 
 /*
  * Return the lexicon of portable bytes, in the current memory context.  Raises
- * INVALID_BINARY_REPRESENTATION unless all of them are valid.
+ * INVALID_BINARY_REPRESENTATION unless all bytes are valid.
  */
 extern Lexicon *lexicon_from_bytes(const char *bytes, size_t len);
 
@@ -101,8 +105,8 @@ extern Lexicon *lexicon_from_bytes(const char *bytes, size_t len);
 	(LEXICON_HEADER - VARHDRSZ + (nwords) * sizeof(LexiconEntry))
 
 /*
- * Return a word's rank among those to be kept: by df, then by hash.  Words of
- * equal rank are kept or dropped together.
+ * Return a word's rank: by df, then by hash.  Words of low rank are dropped
+ * first, words of equal rank together.
  */
 static inline uint64
 lexicon_rank(uint32 df, uint64 hash)
@@ -119,7 +123,7 @@ extern void lexicon_set_spec(Lexicon *lexicon, const SignatureSpec *spec,
  */
 extern SignatureSpec lexicon_spec(const Lexicon *lexicon);
 
-/* Return whether a spec is of single words, not of shingles. */
+/* True if a spec is of single words, not of shingles. */
 static inline bool
 spec_is_of_words(const SignatureSpec *spec)
 {
@@ -127,8 +131,8 @@ spec_is_of_words(const SignatureSpec *spec)
 }
 
 /*
- * Turn the spec of any analysis into that of its words alone: unit word,
- * order keep, k = 1.  That of a configuration must have k = 1 already.
+ * Turn the spec of any analysis into the spec of its words alone: unit word,
+ * order keep, k = 1.  A configuration must have k = 1 already.
  */
 extern void spec_of_words(SignatureSpec *spec);
 
@@ -147,18 +151,19 @@ extern char *words_name(const SignatureSpec *spec, uint8 reading);
 
 /*
  * Return the header of a lexicon, fetched without its entries, in the current
- * memory context; LEXICON_NWORDS() is that of the whole lexicon.
+ * memory context.  LEXICON_NWORDS() of the header is the number of words of
+ * the whole lexicon.
  */
 extern const Lexicon *lexicon_header(Datum datum);
 
 /*
- * Add the numbers in the header of a lexicon to those of another one.  Raises
- * DATATYPE_MISMATCH if their analyses differ, and PROGRAM_LIMIT_EXCEEDED if a
- * sum exceeds a bigint.
+ * Add the numbers in the header of a lexicon to the numbers of another one.
+ * Raises DATATYPE_MISMATCH if their analyses differ, and
+ * PROGRAM_LIMIT_EXCEEDED if a sum exceeds a bigint.
  */
 extern void lexicon_add_totals(Lexicon *to, const Lexicon *from);
 
-/* Return a + b, or the greatest bigint if that is too small. */
+/* Return a + b, or the greatest bigint if the sum exceeds it. */
 static inline uint64
 lexicon_add_errors(uint64 a, uint64 b)
 {
@@ -166,7 +171,7 @@ lexicon_add_errors(uint64 a, uint64 b)
 		PG_INT64_MAX : a + b;
 }
 
-/* Return a + b, or the greatest number if that is too small. */
+/* Return a + b, or the greatest uint32 if the sum exceeds it. */
 static inline uint32
 add_saturated(uint32 a, uint32 b)
 {
@@ -175,23 +180,26 @@ add_saturated(uint32 a, uint32 b)
 
 /* Counting the words of a collection in bounded memory */
 
+/* The counts of a word */
 typedef struct Count
 {
-	uint64		hash;			/* of the word */
-	uint32		df;
-	uint32		cf;				/* 0: the place is free */
-	uint32		document;		/* number of the last one that has it */
+	uint64		hash;			/* hash of the word */
+	uint32		df;				/* number of documents with the word */
+	uint32		cf;				/* number of its occurrences; 0 = the place is
+								 * free */
+	uint32		document;		/* number of the last document with the word */
 } Count;
 
+/* The counts of a collection */
 typedef struct Counts
 {
 	MemoryContext context;		/* owns the table */
-	Lexicon    *totals;			/* the header of the resulting lexicon */
-	Count	   *table;
-	Probing		probing;		/* of its places */
-	size_t		nwords;			/* filled places */
-	size_t		max_words;
-	uint32		document;		/* number of the current one; never 0 */
+	Lexicon    *totals;			/* header of the resulting lexicon */
+	Count	   *table;			/* open hash table of words */
+	Probing		probing;		/* probing of the places in `table` */
+	size_t		nwords;			/* number of filled places */
+	size_t		max_words;		/* greatest number of words to keep */
+	uint32		document;		/* number of the current document; never 0 */
 } Counts;
 
 /*

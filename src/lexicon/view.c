@@ -2,8 +2,8 @@
  * view.c
  *		A lexicon prepared for many look-ups.
  *
- * Hashes are uniform, so their leading bits are a bucket, of about one word: a
- * look-up reads one place of the directory and one or two entries.
+ * Hashes are uniform, so buckets by their leading bits have about one word
+ * each: a look-up reads one place of the directory and one or two entries.
  */
 #include "postgres.h"
 
@@ -62,6 +62,10 @@ create_in(MemoryContext context, const Lexicon *lexicon)
 	return view;
 }
 
+/*
+ * Return a memory context for a view, which an error frees until the view is
+ * complete.
+ */
 static MemoryContext
 create_context(void)
 {
@@ -75,11 +79,14 @@ view_create(const Lexicon *lexicon)
 	return create_in(create_context(), lexicon);
 }
 
-/* The cache, by falling time of use */
+/* The cache; the view used last is first */
 static LexiconView *cache[VIEWS_CACHED];
 static int	ncached = 0;
 
-/* Move a view to the front from place i of the cache, or of a new view. */
+/*
+ * Put a view first: from place i of the cache, or a new one with i views
+ * before it.
+ */
 static void
 put_first(LexiconView *view, int i)
 {
@@ -96,6 +103,7 @@ view_release(LexiconView *view)
 		MemoryContextDelete(view->context);
 }
 
+/* Remove the view at the end of the cache. */
 static void
 uncache_last(void)
 {
@@ -133,6 +141,7 @@ end_transaction(XactEvent event, void *arg)
 		shrink_cache(Min(VIEW_CACHE_SIZE, get_hash_memory_limit()));
 }
 
+/* Add a new view to the cache, which drops others as needed. */
 static void
 add_to_cache(LexiconView *view)
 {

@@ -8,25 +8,30 @@
 #include "lexicon/lexicon.h"
 #include "lexicon/weights.h"
 
-/* Weights of words in the collection; NaN is one not computed yet */
+/* Weights of words in the collection; NaN is a weight not computed yet */
 typedef struct CollectionWeights
 {
 	Weighting	weighting;
-	double	   *weights;		/* NULL: none */
+	double	   *weights;		/* weights of all entries; NULL = none are
+								 * computed */
 } CollectionWeights;
 
+/* A lexicon and its directory */
 typedef struct LexiconView
 {
-	MemoryContext context;		/* owns all of it */
-	int			users;
-	bool		cached;
-	const Lexicon *lexicon;		/* set again by a user whose lexicon moves */
-	uint64		id;				/* id and number of words of the lexicon */
-	size_t		nwords;
-	int			shift;			/* from a hash to its bucket */
-	uint32	   *starts;			/* of each bucket, and the end of the last */
-	CollectionWeights computed[WEIGHT_KINDS];	/* one of each kind */
-	const double *current;		/* the weights used last, or NULL */
+	MemoryContext context;		/* owns this struct and its arrays */
+	int			users;			/* callers that have not released it */
+	bool		cached;			/* the cache holds the view */
+	const Lexicon *lexicon;		/* the lexicon; set again by a user whose
+								 * lexicon moves */
+	uint64		id;				/* id of the lexicon */
+	size_t		nwords;			/* number of words of the lexicon */
+	int			shift;			/* hash >> shift is the bucket of a hash */
+	uint32	   *starts;			/* first entry of each bucket, and the end of
+								 * the last bucket */
+	CollectionWeights computed[WEIGHT_KINDS];	/* weights by kind of
+												 * weighting */
+	const double *current;		/* weights used last, or NULL */
 } LexiconView;
 
 /*
@@ -34,14 +39,15 @@ typedef struct LexiconView
  */
 extern LexiconView *view_create(const Lexicon *lexicon);
 
+/* Limits of the session's cache: number of views, and their bytes */
+#define VIEWS_CACHED	16
+#define VIEW_CACHE_SIZE	(64 * 1024 * 1024)
+
 /*
  * Return a view of a lexicon that is stored out of line, until view_release().
  * The lexicon is fetched, unless it is in the session's cache of the views
  * used last.
  */
-#define VIEWS_CACHED	16
-#define VIEW_CACHE_SIZE	(64 * 1024 * 1024)
-
 extern LexiconView *view_fetch(struct varlena *stored);
 
 /*
@@ -49,6 +55,7 @@ extern LexiconView *view_fetch(struct varlena *stored);
  */
 extern void view_release(LexiconView *view);
 
+/* True if the view is of this lexicon. */
 static inline bool
 view_is_of(const LexiconView *view, const Lexicon *lexicon)
 {

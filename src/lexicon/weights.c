@@ -30,10 +30,10 @@
 #define LN2		0.693147180559945309417232121458
 
 /*
- * x = m 2^e, log x = e log 2 + log m.  With s = (m - 1) / (m + 1), log m is 2
- * artanh s, whose series has odd powers of s only.  As |s| <= 0.1716, the rest
- * after 12 terms is less than s^25 / 25 * 1.04, about 3e-21: far below the
- * rounding of the sum.
+ * Let x = m 2^e, then log x = e log 2 + log m.  With s = (m - 1) / (m + 1),
+ * log m is 2 artanh s, whose series has odd powers of s only.  As |s| <=
+ * 0.1716, the rest after 12 terms is less than s^25 / 25 * 1.04, about 3e-21:
+ * far below the rounding of the sum.
  */
 double
 portable_log(double x)
@@ -91,9 +91,9 @@ lexicon_idf(const Lexicon *lexicon, uint32 df)
 }
 
 /*
- * Residual IDF is the IDF minus that of a Poisson distribution of the cf
- * occurrences, by which a document lacks the word with probability exp(-cf/N),
- * so that its IDF is -log(1 - exp(-cf/N)).
+ * Residual IDF is the IDF minus the IDF by a Poisson distribution of the cf
+ * occurrences.  There a document lacks the word with probability exp(-cf/N),
+ * so the IDF is -log(1 - exp(-cf/N)).
  */
 double
 lexicon_ridf(const Lexicon *lexicon, uint32 df, uint32 cf)
@@ -137,9 +137,9 @@ weight_in_collection(const Weighting *weighting, const Lexicon *lexicon,
 }
 
 /*
- * Augmented frequency, from 1/2 to 1, does not depend on the length.  BM25's
- * approaches 1 as tf grows, and is 1/2 at tf = k1 in a document of average
- * length; b is the influence of the length.
+ * Augmented frequency, from 1/2 to 1, does not depend on the length.  The
+ * factor of BM25 approaches 1 as tf grows, and is 1/2 at tf = k1 in a document
+ * of average length; b is the influence of the length.
  */
 static double
 weight_in_document(const Weighting *weighting, const Lexicon *lexicon,
@@ -170,8 +170,9 @@ weight_of(const Weighting *weighting, const Lexicon *lexicon,
 	return in_collection * weight_in_document(weighting, lexicon, stats, tf);
 }
 
-/* Names */
+/* Names of weightings */
 
+/* Names of the kinds in SQL */
 static const char *const kinds[WEIGHT_KINDS] = {
 	[WEIGHT_TF] = "tf",
 	[WEIGHT_TF_IDF] = "tf-idf",
@@ -180,6 +181,7 @@ static const char *const kinds[WEIGHT_KINDS] = {
 	[WEIGHT_TF_RIDF] = "tf-ridf",
 };
 
+/* Raise INVALID_PARAMETER_VALUE: the name is no weighting. */
 static void
 bad_weighting(const char *name)
 {
@@ -189,12 +191,12 @@ bad_weighting(const char *name)
 			 errhint("Known are tf, tf-idf, ntf-idf, tf-ridf and bm25, which k1=NUMBER, b=NUMBER and floor=NUMBER may follow.")));
 }
 
-/* The parameters of BM25, from 0 */
+/* The parameters of BM25; the least value of each is 0 */
 static const struct
 {
 	const char *name;
 	double		most;
-	size_t		offset;			/* in a Weighting */
+	size_t		offset;			/* offset of the field in a Weighting */
 }			parameters[] =
 
 {
@@ -204,8 +206,8 @@ static const struct
 };
 
 /*
- * Read a parameter, such as "k1=2", into the weighting; return false if it is
- * none.  *given has a bit for each parameter read before.
+ * Read a parameter, such as "k1=2", into the weighting; false if the word is
+ * no parameter.  *given has a bit for each parameter read before.
  */
 static bool
 parse_parameter(const char *word, Weighting *weighting, uint32 *given)
@@ -331,6 +333,7 @@ find_place(const Bag *bag, uint64 hash)
 	return &bag->places[i];
 }
 
+/* Double the room for words, and place them in a new table. */
 static void
 grow(Bag *bag)
 {

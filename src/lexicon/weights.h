@@ -17,26 +17,28 @@ typedef enum WeightKind
 	WEIGHT_TF = 1,				/* tf / dl */
 	WEIGHT_TF_IDF = 2,			/* tf / dl * log(N / df) */
 	WEIGHT_NTF_IDF = 3,			/* (0.5 + 0.5 tf / tf_max) * log(N / df) */
-	WEIGHT_BM25 = 4,
+	WEIGHT_BM25 = 4,			/* tf / (k1 * length + tf) * IDF, see
+								 * weights.c */
 	WEIGHT_TF_RIDF = 5,			/* (0.5 + 0.5 tf / tf_max) * RIDF */
 } WeightKind;
 
-#define WEIGHT_KINDS	6		/* numbers are below */
+#define WEIGHT_KINDS	6		/* every WeightKind is less than this */
 
 /* A kind with its parameters, compared with memcmp */
 typedef struct Weighting
 {
 	uint64		kind;			/* WeightKind */
-	double		k1;				/* BM25 only, otherwise 0 */
-	double		b;
-	double		floor;			/* least IDF */
+	double		k1;				/* BM25: tf whose factor is 1/2 in a document
+								 * of average length; 0 for other kinds */
+	double		b;				/* BM25: influence of the length, 0 to 1 */
+	double		floor;			/* BM25: least IDF */
 } Weighting;
 
 /* Numbers of a document */
 typedef struct DocumentStats
 {
-	uint64		length;			/* dl: words */
-	uint32		tf_max;			/* of its most frequent word */
+	uint64		length;			/* number of words, dl in formulas */
+	uint32		tf_max;			/* tf of its most frequent word */
 } DocumentStats;
 
 /*
@@ -55,18 +57,17 @@ extern double weight_in_collection(const Weighting *weighting,
 
 /*
  * Return the weight of a word in a document: its weight in the collection
- * times the factor that depends on the document. lexicon may be NULL for
+ * times the factor that depends on the document.  lexicon may be NULL for
  * WEIGHT_TF.
  */
 extern double weight_of(const Weighting *weighting, const Lexicon *lexicon,
 						double in_collection, const DocumentStats *stats,
 						uint32 tf);
 
-/*
- * Return log(N / df), and that minus the expected one of a random word of this
- * cf.
- */
+/* Return the IDF, log(N / df). */
 extern double lexicon_idf(const Lexicon *lexicon, uint32 df);
+
+/* Return the IDF minus the IDF expected for a random word of this cf. */
 extern double lexicon_ridf(const Lexicon *lexicon, uint32 df, uint32 cf);
 
 /*
@@ -77,20 +78,23 @@ extern double portable_log(double x);
 
 /* A document's words and how often each occurs */
 
+/* A word of a document */
 typedef struct BagWord
 {
 	uint64		hash;
-	uint32		tf;				/* occurrences, at least 1 */
+	uint32		tf;				/* number of occurrences, at least 1 */
 } BagWord;
 
+/* The words of a document, and a hash table to find them */
 typedef struct Bag
 {
-	MemoryContext context;		/* owns it */
-	BagWord    *words;			/* distinct, in order of first occurrence */
+	MemoryContext context;		/* owns the bag */
+	BagWord    *words;			/* distinct words, in order of first
+								 * occurrence */
 	size_t		nwords;
-	size_t		size;			/* room for words */
-	uint32	   *places;			/* hash table: index into words + 1, or 0 */
-	Probing		probing;		/* of them */
+	size_t		size;			/* number of words that have room */
+	uint32	   *places;			/* hash table: index into `words` + 1, or 0 */
+	Probing		probing;		/* probing of the places */
 	DocumentStats stats;
 } Bag;
 

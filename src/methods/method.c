@@ -90,7 +90,7 @@ spec_require_equal(const SignatureSpec *a, const SignatureSpec *b)
 void
 spec_warn_different(const SignatureSpec *a, const SignatureSpec *b)
 {
-	static TimestampTz warned;	/* start of the last statement with a warning */
+	static TimestampTz warned;	/* start of the last statement that warned */
 	TimestampTz statement = GetCurrentStatementStartTimestamp();
 
 	Assert(!spec_equal(a, b));

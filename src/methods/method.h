@@ -117,7 +117,7 @@ typedef struct MethodInfo
 								 * overlap is measured, unless `similarity` is
 								 * set */
 	bool		exact;			/* values are all features of the document */
-	bool		hashed;			/* values of the set are uniform over 64 bits */
+	bool		hashed;			/* values of the set are uniform, 64 bits */
 	bool		sampled;		/* the set is a sample of one in param[0]
 								 * features */
 	bool		weighted;		/* features of the set have weights: see

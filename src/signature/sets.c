@@ -505,7 +505,7 @@ set_union(const uint64 *a, uint64 na, const uint64 *b, uint64 nb,
 	return n + nb - j;
 }
 
-/* Write the members of a that are in b, or those that are not. */
+/* Write the members of a that are in b, or the members that are not. */
 static inline uint64
 select_members(const uint64 *a, uint64 na, const uint64 *b, uint64 nb,
 			   bool in_b, uint64 *result)

@@ -73,14 +73,12 @@ typedef enum Order
 										 * numbered, not dropped */
 #define FILTER_ACCENTS		0x00000010	/* not a filter: letters lose their
 										 * accents */
-#define FILTER_MINLEN(f)	(((f) >> 8) & 0xff) /* words of fewer characters
-												 * are left out; 0 = no limit */
-#define FILTER_MAXLEN(f)	(((f) >> 16) & 0xff)	/* words of more
-													 * characters are left
-													 * out; 0 = no limit */
-#define FILTER_SCRIPT(f)	(((f) >> 24) & 0xff)	/* words of other scripts
-													 * are left out; 0 = all
-													 * scripts stay */
+#define FILTER_MINLEN(f)	(((f) >> 8) & 0xff) /* minimal length of words; 0
+												 * = no limit */
+#define FILTER_MAXLEN(f)	(((f) >> 16) & 0xff)	/* maximal length of
+													 * words; 0 = no limit */
+#define FILTER_SCRIPT(f)	(((f) >> 24) & 0xff)	/* only words of this
+													 * script; 0 = of any */
 #define FILTER_RESERVED		0x000000e0	/* always zero */
 
 /* The spec of a signature. No padding: compared with memcmp. */
@@ -123,7 +121,7 @@ typedef struct Signature
 {
 	int32		vl_len_;		/* varlena header (do not touch directly!) */
 	SignatureSpec spec;			/* how the values were computed */
-	uint32		nfeatures;		/* number of distinct features of the document */
+	uint32		nfeatures;		/* distinct features of the document */
 	uint64		values[FLEXIBLE_ARRAY_MEMBER];	/* values of spec.width bits;
 												 * set: rising, distinct;
 												 * vector: a set, then a

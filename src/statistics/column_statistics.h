@@ -46,7 +46,7 @@ typedef struct NearStatistics
 								 * access method neardup always reads; 0 = the
 								 * threshold decides */
 	float4		postings;		/* postings in the lists of all_keys per row
-								 * of the table, if all lists are long; else 0 */
+								 * of the table, if all lists are long; or 0 */
 	float4		key_share;		/* share of rows that have a candidate key by
 								 * chance; 0 = signatures have no such keys */
 	NearNumbers at[NSHARES];

@@ -28,8 +28,9 @@ typedef struct LexiconState
 	Counts	   *counts;
 } LexiconState;
 
-#define LEXICON_AT	sizeof(int64)	/* after max_words */
+#define LEXICON_AT	sizeof(int64)	/* place of the lexicon, after max_words */
 
+/* ExpandedObjectMethods.get_flat_size: the size of the flat state. */
 static Size
 state_size(ExpandedObjectHeader *header)
 {
@@ -39,6 +40,9 @@ state_size(ExpandedObjectHeader *header)
 						   LEXICON_BYTES_SIZE(state->counts->nwords));
 }
 
+/*
+ * ExpandedObjectMethods.flatten_into: write max_words and the portable bytes.
+ */
 static void
 state_flatten(ExpandedObjectHeader *header, void *result, Size size)
 {
@@ -58,6 +62,10 @@ state_flatten(ExpandedObjectHeader *header, void *result, Size size)
 
 static const ExpandedObjectMethods state_methods = {state_size, state_flatten};
 
+/*
+ * Return an empty state for an analysis.  Raises INVALID_PARAMETER_VALUE if
+ * max_words is out of range.
+ */
 static LexiconState *
 create_state(FunctionCallInfo fcinfo, const SignatureSpec *spec, uint8 reading,
 			 int64 max_words)
@@ -86,6 +94,10 @@ add_lexicon(FunctionCallInfo fcinfo, LexiconState *state,
 	return state;
 }
 
+/*
+ * Add a flat state, after checking its bytes, to a state, which is created if
+ * it is NULL.
+ */
 static void *
 add_flat(FunctionCallInfo fcinfo, void *state, struct varlena *flat)
 {
@@ -103,6 +115,9 @@ add_flat(FunctionCallInfo fcinfo, void *state, struct varlena *flat)
 	return state;
 }
 
+/*
+ * Raise INVALID_PARAMETER_VALUE: the state has another analysis or max_words.
+ */
 static void
 refuse_other(const Counts *counts, const DocContext *doccxt, int64 max_words)
 {
@@ -190,7 +205,10 @@ shingle_lexicon_agg_add(PG_FUNCTION_ARGS)
 	PG_RETURN_STATE(state);
 }
 
-/* (state bytea, lexicon): without a limit but that of a datum */
+/*
+ * (state bytea, lexicon): adds a lexicon; the only limit is the size of a
+ * datum
+ */
 Datum
 lexicon_agg_add_lexicon(PG_FUNCTION_ARGS)
 {
@@ -203,12 +221,14 @@ lexicon_agg_add_lexicon(PG_FUNCTION_ARGS)
 								LEXICON_MAX_WORDS));
 }
 
+/* (state bytea, state bytea): the documents of both */
 Datum
 lexicon_agg_combine(PG_FUNCTION_ARGS)
 {
 	return state_combine(fcinfo, &state_methods, add_flat);
 }
 
+/* (state bytea): the counts as a lexicon */
 Datum
 lexicon_agg_final(PG_FUNCTION_ARGS)
 {

@@ -42,6 +42,7 @@ read_literal(Input *in, const char *literal)
 	return true;
 }
 
+/* Read a number after its name, such as "documents=2". */
 static bool
 read_named(Input *in, const char *name, uint64 max, uint64 *result)
 {
@@ -90,6 +91,7 @@ read_analysis(Input *in, Lexicon *header)
 	return true;
 }
 
+/* Read the numbers of words by class, such as "initials=0,3,...,0". */
 static bool
 read_initials(Input *in, uint64 *initials)
 {
@@ -174,6 +176,7 @@ parse_lexicon(const char *str, Node *escontext)
 	return lexicon;
 }
 
+/* Parse the text form. */
 Datum
 lexicon_in(PG_FUNCTION_ARGS)
 {
@@ -185,8 +188,7 @@ lexicon_in(PG_FUNCTION_ARGS)
 	PG_RETURN_LEXICON(lexicon);
 }
 
-/* Writing the text form */
-
+/* Write the text form. */
 Datum
 lexicon_out(PG_FUNCTION_ARGS)
 {
@@ -221,8 +223,7 @@ lexicon_out(PG_FUNCTION_ARGS)
 	PG_RETURN_CSTRING(out.data);
 }
 
-/* The binary form */
-
+/* The binary form is the portable bytes. */
 Datum
 lexicon_send(PG_FUNCTION_ARGS)
 {
@@ -234,6 +235,7 @@ lexicon_send(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(copy);
 }
 
+/* Read and check the binary form. */
 Datum
 lexicon_recv(PG_FUNCTION_ARGS)
 {
@@ -243,6 +245,7 @@ lexicon_recv(PG_FUNCTION_ARGS)
 	PG_RETURN_LEXICON(lexicon_from_bytes(pq_getmsgbytes(in, len), len));
 }
 
+/* The cast bytea::lexicon */
 Datum
 lexicon_from_bytea(PG_FUNCTION_ARGS)
 {
@@ -286,6 +289,7 @@ PG_FUNCTION_INFO_V1(lexicon_plus);
 PG_FUNCTION_INFO_V1(lexicon_minus);
 PG_FUNCTION_INFO_V1(lexicon_trim);
 
+/* The support function of hash: 32 bits, seed 0 */
 Datum
 lexicon_hash(PG_FUNCTION_ARGS)
 {
@@ -296,6 +300,7 @@ lexicon_hash(PG_FUNCTION_ARGS)
 	PG_RETURN_INT32((int32) hash);
 }
 
+/* The support function of hash with a seed: 64 bits */
 Datum
 lexicon_hash_extended(PG_FUNCTION_ARGS)
 {
@@ -308,8 +313,8 @@ lexicon_hash_extended(PG_FUNCTION_ARGS)
 }
 
 /*
- * Return a - b, 0 if b is greater by at most `error`; raise DATA_EXCEPTION if
- * by more.
+ * Return a - b, or 0 if b is greater by at most `error`; raise DATA_EXCEPTION
+ * if b is greater by more.
  */
 static uint64
 subtract(uint64 a, uint64 b, uint64 error)
@@ -327,9 +332,9 @@ subtract(uint64 a, uint64 b, uint64 error)
 }
 
 /*
- * Correct impossible counts that errors cause; return false if no documents
- * are left.  A count is not dropped because the other one is 0: then it would
- * be wrong by more than its error.
+ * Correct impossible counts that errors cause; false if no documents are left.
+ * A count is not dropped because the other one is 0: then it would be wrong by
+ * more than its error.
  */
 static bool
 set_right(LexiconEntry *entry, const Lexicon *result)
@@ -404,7 +409,7 @@ lexicon_plus(PG_FUNCTION_ARGS)
 	PG_RETURN_LEXICON(sum);
 }
 
-/* lexicon - lexicon: the statistics of a's documents without those of b */
+/* lexicon - lexicon: the statistics of a's documents without b's */
 Datum
 lexicon_minus(PG_FUNCTION_ARGS)
 {

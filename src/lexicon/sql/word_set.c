@@ -4,8 +4,8 @@
  *
  * Building needs every word's share of every document, so it uses a sample:
  * the documents of the smallest hashes that fit.  Once a document does not
- * fit, none of a greater hash is added, so the sample does not depend on the
- * order of documents, or on the number of workers.
+ * fit, no document of a greater hash is added, so the sample does not depend
+ * on the order of documents, or on the number of workers.
  */
 #include "postgres.h"
 
@@ -31,9 +31,10 @@ PG_FUNCTION_INFO_V1(word_set_agg_add);
 PG_FUNCTION_INFO_V1(word_set_agg_combine);
 PG_FUNCTION_INFO_V1(word_set_agg_final);
 
-#define MAX_DOCUMENTS	50000	/* in the sample */
-#define MAX_OCCURRENCES	10000000	/* of words in documents, in the sample */
-#define DEFAULT_WORDS	3000	/* wanted */
+#define MAX_DOCUMENTS	50000	/* documents in the sample */
+#define MAX_OCCURRENCES	10000000	/* words of documents, each once a
+									 * document, in the sample */
+#define DEFAULT_WORDS	3000	/* number of words wanted by default */
 #define MAX_WORDS		65535
 
 /*
@@ -47,8 +48,8 @@ PG_FUNCTION_INFO_V1(word_set_agg_final);
  * The set is built in rounds, as in the source, which leave ever fewer words.
  * A round chooses, for every word, the threshold with the most documents above
  * it whose instability the round allows; then the most stable threshold with
- * nearly as many documents above it.  Last it drops the worst words, first
- * those that are no document's only word.
+ * nearly as many documents above it.  Last, it drops the worst words, first
+ * words that are no document's only word.
  *
  * Source: Ilyinsky, Kuzmin, Melkov and Segalovich, "An efficient method to
  * detect duplicates of Web documents with the use of inverted index" (WWW
@@ -58,9 +59,9 @@ PG_FUNCTION_INFO_V1(word_set_agg_final);
 /* A word's share of one document. */
 typedef struct Occurrence
 {
-	uint64		hash;			/* of the word */
+	uint64		hash;			/* hash of the word */
 	float		share;			/* tf / length of the document */
-	uint32		document;		/* its number */
+	uint32		document;		/* number of the document */
 } Occurrence;
 
 /* A word with its threshold */
@@ -68,38 +69,39 @@ typedef struct DescriptiveWord
 {
 	uint64		hash;
 	float		threshold;
-	double		unstable;		/* documents near the threshold, in relation
-								 * to those above it */
-	size_t		first;			/* its occurrences, by falling share */
+	double		unstable;		/* documents near the threshold, divided by
+								 * the documents above it */
+	size_t		first;			/* first of its n occurrences, by falling
+								 * share */
 	size_t		n;
-	size_t		above;			/* how many are above the threshold */
+	size_t		above;			/* number of occurrences above the threshold */
 } DescriptiveWord;
 
 /* The result of a round */
 typedef struct WordSetRound
 {
 	size_t		words;
-	double		covered;		/* share of documents that have a word */
-	double		unstable;		/* mean of the words' */
+	double		covered;		/* share of documents with a word of the set */
+	double		unstable;		/* mean instability of the words */
 } WordSetRound;
 
 #define MAX_ROUNDS		8
 
-/* A word set that is being built. */
+/* A word set under construction */
 typedef struct WordSet
 {
 	const Occurrence *occurrences;	/* by word, then by falling share */
 	size_t		documents;
 	double		near;			/* share of one word in an average document */
-	uint32	   *covers;			/* number of words of each document */
+	uint32	   *covers;			/* number of chosen words of each document */
 	DescriptiveWord *words;
 	size_t		n;
-	WordSetRound rounds[MAX_ROUNDS + 1];	/* the first is the state before
-											 * any */
+	WordSetRound rounds[MAX_ROUNDS + 1];	/* rounds[0] is the state before
+											 * the first round */
 	int			nrounds;
 } WordSet;
 
-#define MIN_DOCUMENTS	3		/* least number of documents of a word */
+#define MIN_DOCUMENTS	3		/* least number of documents with a word */
 #define NEARLY			0.8		/* sufficient share of the best coverage */
 
 /* sort_occurrences(array, n): by word, then by falling share */
@@ -141,9 +143,9 @@ typedef struct WordSet
 
 /*
  * Choose a word's threshold, between two of its shares: the most documents
- * above it with an instability of at most `allowed`, or, if least is given,
- * the least instability with at least that many above.  Returns false if there
- * is none.
+ * above it with an instability of at most `allowed`; or, if `least` is given,
+ * the least instability with at least that many documents above.  False if
+ * there is none.
  */
 static bool
 choose_threshold(const WordSet *set, DescriptiveWord *word,
@@ -215,7 +217,7 @@ cover(WordSet *set, const DescriptiveWord *word, int by)
 		set->covers[set->occurrences[word->first + i].document] += by;
 }
 
-/* Return whether some document has no other word than this one. */
+/* True if some document has no other word than this one. */
 static bool
 is_needed(const WordSet *set, const DescriptiveWord *word)
 {
@@ -308,33 +310,36 @@ collect_words(WordSet *set, size_t n)
 
 /* The sample of documents */
 
+/* A document of the sample */
 typedef struct SampleDocument
 {
-	uint64		hash;			/* of its text */
-	uint64		length;			/* in words */
-	uint64		nwords;			/* distinct ones */
-	uint64		first;			/* of them in the sample */
+	uint64		hash;			/* hash of its text */
+	uint64		length;			/* number of words */
+	uint64		nwords;			/* number of distinct words */
+	uint64		first;			/* place of its first word in the sample */
 } SampleDocument;
 
 /* The fixed part of a flat state; documents and their words follow */
 typedef struct SampleInfo
 {
-	uint64		wanted;			/* words */
+	uint64		wanted;			/* number of words wanted */
 	uint64		limit;			/* documents of greater hashes do not fit */
 	uint64		ndocuments;
 	uint64		noccurrences;
 	char		analysis[LEXICON_BYTES_SIZE(0)];	/* a lexicon without words */
 } SampleInfo;
 
+/* State of word_set_agg() */
 typedef struct WordSetState
 {
 	ExpandedObjectHeader header;
 	SampleInfo	info;
-	SignatureSpec spec;			/* of the analysis */
+	SignatureSpec spec;			/* spec of the analysis */
 	uint8		reading;
 	SampleDocument *documents;
 	size_t		documents_room;
-	Occurrence *occurrences;	/* those of a document together */
+	Occurrence *occurrences;	/* words of documents; the words of one
+								 * document are together */
 	size_t		occurrences_room;
 } WordSetState;
 
@@ -349,7 +354,7 @@ typedef struct WordSetState
 #include "lib/sort_template.h"
 
 /*
- * Sort the documents, and keep those of the smallest hashes that fit.  The
+ * Sort the documents, and keep as many with the smallest hashes as fit.  The
  * first one always fits.
  */
 static void
@@ -419,6 +424,7 @@ add_document(WordSetState *state, SampleDocument document)
 	return &state->occurrences[document.first];
 }
 
+/* Add a document of this hash, whose words are in the bag. */
 static void
 add_bag(WordSetState *state, const Bag *bag, uint64 hash)
 {
@@ -433,8 +439,9 @@ add_bag(WordSetState *state, const Bag *bag, uint64 hash)
 	}
 }
 
-/* States */
+/* States, flat and expanded */
 
+/* ExpandedObjectMethods.get_flat_size: the size of the sample that fits. */
 static Size
 state_size(ExpandedObjectHeader *header)
 {
@@ -446,6 +453,9 @@ state_size(ExpandedObjectHeader *header)
 						   state->info.noccurrences * sizeof(Occurrence));
 }
 
+/*
+ * ExpandedObjectMethods.flatten_into: write info, documents and their words.
+ */
 static void
 state_flatten(ExpandedObjectHeader *header, void *result, Size size)
 {
@@ -463,6 +473,10 @@ state_flatten(ExpandedObjectHeader *header, void *result, Size size)
 
 static const ExpandedObjectMethods state_methods = {state_size, state_flatten};
 
+/*
+ * Return an empty state for an analysis.  Raises INVALID_PARAMETER_VALUE if
+ * the number of words is out of range.
+ */
 static WordSetState *
 create_state(FunctionCallInfo fcinfo, const SignatureSpec *spec, uint8 reading,
 			 int64 wanted)
@@ -515,6 +529,7 @@ require_state(FunctionCallInfo fcinfo, WordSetState *state,
 	return state;
 }
 
+/* Raise INVALID_BINARY_REPRESENTATION: a flat state breaks a rule. */
 static void
 bad_state(const char *rule)
 {
@@ -547,6 +562,10 @@ add_documents(WordSetState *state, const SampleInfo *info,
 		bad_state("It has more words than its documents.");
 }
 
+/*
+ * Add a flat state, after checking its bytes, to a state, which is created if
+ * it is NULL.
+ */
 static void *
 add_flat(FunctionCallInfo fcinfo, void *arg, struct varlena *flat)
 {
@@ -560,7 +579,7 @@ add_flat(FunctionCallInfo fcinfo, void *arg, struct varlena *flat)
 
 	if (size < sizeof(SampleInfo))
 		bad_state("It is cut off.");
-	/* aligned */
+	/* a copy, which is aligned */
 	bytes = memcpy(palloc(size), VARDATA(flat), size);
 	info = (SampleInfo *) bytes;
 	analysis = lexicon_from_bytes(info->analysis, sizeof(info->analysis));
@@ -622,6 +641,7 @@ word_set_agg_add(PG_FUNCTION_ARGS)
 	PG_RETURN_STATE(state);
 }
 
+/* (state bytea, state bytea): the sample of the documents of both */
 Datum
 word_set_agg_combine(PG_FUNCTION_ARGS)
 {
@@ -695,7 +715,9 @@ build_word_set(const WordSetState *state)
 	return set;
 }
 
-/* The result is a composite (analysis, words, thresholds, rounds). */
+/*
+ * (state bytea): the result, a composite (analysis, words, thresholds, rounds)
+ */
 Datum
 word_set_agg_final(PG_FUNCTION_ARGS)
 {

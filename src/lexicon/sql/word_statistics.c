@@ -128,8 +128,8 @@ lexicon_words(PG_FUNCTION_ARGS)
 /* The numbers of a word */
 
 /*
- * Read the one word or shingle of a text; return the number of them, at most
- * 2.
+ * Read the word or shingle of a text, which should have one; return how many
+ * it has, at most 2.
  */
 static size_t
 read_term(DocContext *doccxt, const text *doc, uint64 *hash)
@@ -155,8 +155,8 @@ read_term(DocContext *doccxt, const text *doc, uint64 *hash)
 
 /*
  * Find the entry, or NULL, of argument 1, a word, in argument 0, a lexicon.
- * Return false if analysis leaves the word out; raise an error if the text is
- * more than one word.
+ * False if analysis leaves the word out; raises an error if the text is more
+ * than one word.
  */
 static bool
 find_word(FunctionCallInfo fcinfo, const Lexicon **lexicon,
@@ -231,7 +231,10 @@ read_words(Reader *reader, Bag *bag)
 	return texts;
 }
 
-/* word_statistics(doc text, lexicon, analysis text): by first occurrence */
+/*
+ * word_statistics(doc text, lexicon, analysis text): the document's words in
+ * order of first occurrence
+ */
 Datum
 word_statistics(PG_FUNCTION_ARGS)
 {

@@ -265,7 +265,7 @@ typedef struct WordThreshold
 
 typedef struct WordTable
 {
-	MemoryContext context;		/* owns everything but this struct and the bag */
+	MemoryContext context;		/* owns all but this struct and the bag */
 	struct varlena *datum;		/* argument that the table was made from */
 	WordThreshold *words;		/* hash table, at most half full */
 	Probing		probing;		/* probing of the places in `words` */
