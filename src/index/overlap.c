@@ -149,7 +149,10 @@ read_runs(Overlaps *overlaps, const ListHead *head)
 	return true;
 }
 
-/* Move the runs to the array of differences if they are many. */
+/*
+ * If the runs are many, move them to the array of differences, where each
+ * counts as `share`.
+ */
 static void
 move_many_runs(Overlaps *overlaps, uint32 share)
 {

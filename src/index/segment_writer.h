@@ -80,7 +80,10 @@ extern void batch_add(Batch *batch, const IndexedRow *row);
 /* Free a batch with its rows. */
 extern void batch_free(Batch *batch);
 
-/* Return the bytes of memory that a batch takes until it is written. */
+/*
+ * Return the bytes of memory of a batch, including those that writing it
+ * takes.
+ */
 extern uint64 batch_memory(const Batch *batch);
 
 /* True if a batch has reached its limit of rows or keys. */
@@ -118,8 +121,8 @@ extern void merge_create(PageStore *store, uint64 segment_id,
 						 uint32 n, MergeState *state);
 
 /*
- * Do a step that copies rows, or merges lists, of about `most` postings.  Sets
- * the phase of the state, which the caller writes.
+ * Do a step of a merge, which copies rows or merges lists of about `most`
+ * postings.  Sets the phase of the state, which the caller writes.
  */
 extern void merge_write_step(PageStore *store, const SegmentInfo *segments,
 							 uint32 n,
