@@ -35,8 +35,7 @@ typedef struct Skipped
 	Oid			relid;
 	char	   *key;			/* key as text; NULL = no key, or not to be
 								 * shown */
-	/* table of the near-duplicate */
-	Oid			near_relid;
+	Oid			near_relid;		/* table of the near-duplicate */
 	char	   *near_key;		/* key of the near-duplicate; NULL as for key */
 	double		similarity;
 	bool		shown;			/* true if the role may know the similarity */

@@ -1,9 +1,9 @@
 /*
  * boilerplate.c
- *		SQL functions: passages of a text that occur in many documents, and the
- *		text without them.
+ *		SQL functions that find the passages of a text that occur in many
+ *		documents, or leave them out.
  *
- * A lexicon of shingles has the number of documents of each run of k words.  A
+ * A lexicon of shingles knows in how many documents each run of k words is.  A
  * passage is a stretch of words all of whose shingles are in enough documents.
  */
 #include "postgres.h"
@@ -20,23 +20,28 @@ PG_FUNCTION_INFO_V1(boilerplate);
 PG_FUNCTION_INFO_V1(without_boilerplate);
 PG_FUNCTION_INFO_V1(frequent_shingles);
 
-/* A passage: its words, and the least number of documents of its shingles. */
+/* A passage */
 typedef struct Stretch
 {
-	uint32		start;
-	uint32		end;
-	uint32		documents;
+	uint32		start;			/* first word */
+	uint32		end;			/* word after the last one */
+	uint32		documents;		/* the least number of documents that a
+								 * shingle of the passage is in */
 } Stretch;
 
+/* A text and its passages */
 typedef struct Stretches
 {
 	ReadText text;
 	Stretch    *stretches;
-	WordSpan   *spans;			/* their bytes */
+	WordSpan   *spans;			/* bytes of the passages */
 	size_t		n;
 } Stretches;
 
-/* Return the context of the call, prepared for the shingles of the lexicon. */
+/*
+ * Return the context of the call, prepared to read shingles as the lexicon
+ * does.
+ */
 static DocContext *
 ready_doc_context(FunctionCallInfo fcinfo, int lexicon_at, LexiconView **view)
 {
@@ -52,7 +57,10 @@ ready_doc_context(FunctionCallInfo fcinfo, int lexicon_at, LexiconView **view)
 	return doccxt;
 }
 
-/* Return argument `at`, the least number of documents. */
+/*
+ * Return argument `at`, the least number of documents; raise an error if it is
+ * less than 1.
+ */
 static uint32
 least_documents(FunctionCallInfo fcinfo, int at)
 {
@@ -60,7 +68,10 @@ least_documents(FunctionCallInfo fcinfo, int at)
 						  PG_INT32_MAX);
 }
 
-/* Number of documents of a shingle; 0 if they are too few. */
+/*
+ * Return the number of documents that a shingle is in; 0 if it is less than
+ * `least`.
+ */
 static uint32
 documents_of(const LexiconView *view, uint64 hash, uint32 least)
 {
@@ -69,7 +80,7 @@ documents_of(const LexiconView *view, uint64 hash, uint32 least)
 	return entry == NULL || entry->df < least ? 0 : entry->df;
 }
 
-/* Find runs of shingles that all are in at least `least` documents. */
+/* Find runs of shingles that are all in at least `least` documents. */
 static void
 find_stretches(Stretches *found, const LexiconView *view, uint32 least,
 			   uint32 k)
@@ -103,8 +114,8 @@ find_stretches(Stretches *found, const LexiconView *view, uint32 least,
 }
 
 /*
- * Find the passages of a function's arguments (doc text, lexicon,
- * min_documents int).
+ * Find the passages for the arguments (doc text, lexicon, min_documents int)
+ * of a function.
  */
 static Stretches *
 find_boilerplate(FunctionCallInfo fcinfo)
@@ -170,7 +181,7 @@ append_rest(StringInfo out, const Stretches *found)
 
 		if (span->start >= from)
 		{
-			/* a blank separates the words before and after it */
+			/* a blank separates the words on both sides */
 			appendBinaryStringInfo(out, utf8 + from, span->start - from);
 			appendStringInfoChar(out, ' ');
 		}
@@ -179,7 +190,7 @@ append_rest(StringInfo out, const Stretches *found)
 	appendBinaryStringInfo(out, utf8 + from, found->text.len - from);
 }
 
-/* True if the passages cover all words of a text, which is not empty. */
+/* True if the passages cover all words of a text. */
 static bool
 is_boilerplate_as_a_whole(const Stretches *found, uint32 k)
 {
@@ -195,8 +206,9 @@ is_boilerplate_as_a_whole(const Stretches *found, uint32 k)
 }
 
 /*
- * Warn, once for each call site, if nothing is left of a text.  Copies of it
- * made it frequent, and without it they are not found as near-duplicates.
+ * Warn, once for each call site, if nothing is left of a text.  Its copies
+ * made it frequent, and without its words they are not found as
+ * near-duplicates.
  */
 static void
 warn_of_whole_text(DocContext *doccxt, const Stretches *found)
@@ -236,7 +248,7 @@ frequent_shingles(PG_FUNCTION_ARGS)
 	Signature  *result = signature_alloc(&doccxt->spec, nwords);
 	size_t		n = 0;
 
-	/* entries are in the order of hashes, as values of signatures are */
+	/* entries are in the order of their hashes, as signatures need it */
 	for (size_t i = 0; i < nwords; i++)
 	{
 		CHECK_EVERY(i);

@@ -1,13 +1,14 @@
 /*
  * case_presets.c
- *		Presets: the rules by which cases of copying are found.
+ *		Presets: named rules by which cases of copying are found.
  *
  * Two presets find a second list of cases.  `edited` finds text that was
  * copied as it is, by strict rules: it returns these strict cases in place of
  * a case that consists of them, since their ends are more exact.  `rewritten`
- * finds cases that are near in one text and far apart in the other, as a
- * summary's: one counts if its lengths differ as those of a summary and its
- * source do; narrow cases are returned beside them.
+ * finds cases whose words are close together in one text and far apart in the
+ * other, as in a summary and its source.  Such a case counts if its lengths
+ * differ as much as a summary and its source do.  Narrow cases are returned,
+ * too.
  */
 #include "postgres.h"
 
@@ -16,24 +17,24 @@
 #include "passages/case_presets.h"
 
 /*
- * A case is replaced by strict cases that have at least this share of its
- * matched words.
+ * Strict cases replace a case if they have at least this share of its matched
+ * words.
  */
 #define STRICT_SHARE	0.6
 
-/* A summary's source has at least so many times as many words. */
+/* The source of a summary has at least so many times as many words. */
 #define SUMMARY_RATIO	2
 
 /*
- * If it has at least 1 in so many of its text's words, the whole text is the
- * source.
+ * A source that has at least 1 in so many of its text's words is widened to
+ * the whole text.
  */
 #define WHOLE_TEXT		5
 
 /*
- * In texts of at least ADAPTED words, rules are as they are.  The least share
- * rises by 1 in SHARE_STEP for each word less, but no higher than SHORT_SHARE;
- * the least length falls in proportion.
+ * Rules apply unchanged to texts of at least ADAPTED words.  For each word
+ * less, the least share rises by 1 / SHARE_STEP, but not above SHORT_SHARE.
+ * The least length falls in proportion.
  */
 #define ADAPTED			180
 #define ADAPTED_SHARE	0.3
@@ -108,7 +109,7 @@ case_preset_adapt(CasePreset *preset, uint32 n)
 
 /* Choosing */
 
-/* The number of words of a case in its first text. */
+/* Return the number of words of a case in the first text. */
 static inline uint32
 a_words(const Passage *passage)
 {
@@ -116,7 +117,7 @@ a_words(const Passage *passage)
 	return passage->a_end - passage->a_start;
 }
 
-/* The number of words in its second text. */
+/* Return the number of words of a case in the second text. */
 static inline uint32
 b_words(const Passage *passage)
 {
@@ -124,7 +125,7 @@ b_words(const Passage *passage)
 	return passage->b_end - passage->b_start;
 }
 
-/* True if `part` is within `passage`, in both texts. */
+/* True if `part` is within `passage` in both texts. */
 static inline bool
 is_within(const Passage *part, const Passage *passage)
 {
@@ -134,8 +135,8 @@ is_within(const Passage *part, const Passage *passage)
 }
 
 /*
- * Return the first case of a list that begins at or after a place in the first
- * text.
+ * Return the index of the first case in a list that begins at or after a place
+ * in the first text.
  */
 static size_t
 first_from(const CaseList *list, uint32 a)
@@ -156,8 +157,8 @@ first_from(const CaseList *list, uint32 a)
 }
 
 /*
- * True if the strict cases within a case have most of its matched words; marks
- * them as chosen then.
+ * True if the strict cases within a case have most of its matched words; then
+ * marks them as chosen.
  */
 static bool
 choose_strict(const Passage *passage, const CaseList *strict, bool *chosen)
@@ -179,7 +180,10 @@ choose_strict(const Passage *passage, const CaseList *strict, bool *chosen)
 	return true;
 }
 
-/* Take the cases, or the strict ones that they consist of. */
+/*
+ * Take each case, or the strict cases of which it consists; return their
+ * number.
+ */
 static size_t
 take_strict(Passage *taken, const CaseList *cases, const CaseList *strict)
 {
@@ -198,8 +202,8 @@ take_strict(Passage *taken, const CaseList *cases, const CaseList *strict)
 }
 
 /*
- * Widen a range of words to the whole text of n words if it has a good part of
- * them.
+ * Widen a range of words to its whole text, of n words, if it has a good part
+ * of them.
  */
 static inline void
 widen_to_text(uint32 *start, uint32 *end, uint32 n)
@@ -212,7 +216,8 @@ widen_to_text(uint32 *start, uint32 *end, uint32 n)
 }
 
 /*
- * Take the narrow cases, and each wide one that is a summary, with its source.
+ * Take the narrow cases, and each wide case that is a summary and its source;
+ * return their number.
  */
 static size_t
 take_summaries(Passage *taken, const CaseList *cases, const CaseList *narrow,

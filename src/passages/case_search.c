@@ -2,12 +2,12 @@
  * case_search.c
  *		Cases of copying: places of two texts that have many words in common.
  *
- * Common words are those that both texts have and neither has often.  A pair
- * of common words close to each other, in any order, is looked up in the other
- * text, and each of its words matches its place there.  Enough matches close
- * together in both texts are a passage.  The words beside them, frequent ones
- * included, match too, as far as the texts agree.  Matches near each other are
- * a case.
+ * Words are common if both texts have them, and neither has them often.  A
+ * pair of common words close to each other, in any order, is looked up in the
+ * other text, and each of its words matches its place there.  Enough matches
+ * close together in both texts are a passage.  The words beside them, frequent
+ * ones included, match too, as far as the texts agree.  Matches close to each
+ * other are a case.
  *
  * Clusters are found by single linkage over a grid.  The plane of both texts
  * is divided into square cells of `near` words.  All matches of a cell are
@@ -30,50 +30,52 @@
 
 /* Clusters of matches */
 
-/* A word of the first text and one of the second. */
+/* Return a match: a word of the first text and a word of the second text. */
 static inline uint64
 make_match(uint32 a, uint32 b)
 {
 	return (uint64) a << 32 | b;
 }
 
-/* Return the word of the first text. */
+/* Return the word of the first text in a match. */
 static inline uint32
 match_a(uint64 match)
 {
 	return match >> 32;
 }
 
-/* Return the word of the second text. */
+/* Return the word of the second text in a match. */
 static inline uint32
 match_b(uint64 match)
 {
 	return (uint32) match;
 }
 
+/* Matches by cells of the plane, and clusters of cells */
 typedef struct Grid
 {
 	const uint64 *matches;
 	uint32		near;
 	uint32		far;
-	uint32	   *order;			/* matches by band, then by column */
-	uint32	   *first;			/* per cell, and one more: its first match in
-								 * this order */
-	uint32	   *column;			/* per cell */
-	uint32	   *parent;			/* per cell: parent in its cluster, or itself */
+	uint32	   *order;			/* indexes of matches, by band, then by column */
+	uint32	   *first;			/* by cell, and one more: index in `order` of
+								 * its first match */
+	uint32	   *column;			/* by cell: its column */
+	uint32	   *parent;			/* by cell: parent in the tree of its cluster;
+								 * a root is its own parent */
 	uint32		ncells;
-	uint32	   *band;			/* per band, and one more: first cell */
+	uint32	   *band;			/* by band, and one more: its first cell */
 	uint32		nbands;
 } Grid;
 
-/* Allocate n elements, and at least one, even if they are huge. */
+/* Allocate n elements, or one if n is 0, even if they exceed 1 GB. */
 static void *
 allocate(size_t n, size_t width)
 {
 	return MemoryContextAllocHuge(CurrentMemoryContext, Max(n, 1) * width);
 }
 
-/* The same, zeroed. */
+/* As allocate(), with zeroed memory. */
 static void *
 allocate_zero(size_t n, size_t width)
 {
@@ -94,7 +96,7 @@ add_cell(Grid *grid, uint32 column, uint32 first)
 	grid->ncells++;
 }
 
-/* Add the cells of one band, of the matches from `from` to before `to`. */
+/* Add the cells of one band, whose matches are `from` to `to` - 1. */
 static void
 add_band(Grid *grid, size_t from, size_t to)
 {
@@ -115,7 +117,7 @@ add_band(Grid *grid, size_t from, size_t to)
 	pfree(by_column);
 }
 
-/* Divide n sorted matches into bands, and these into cells. */
+/* Divide n sorted matches into bands, and bands into cells. */
 static void
 make_cells(Grid *grid, size_t n)
 {
@@ -142,7 +144,7 @@ make_cells(Grid *grid, size_t n)
 
 /* Linkage */
 
-/* Return the first cell of a cluster; halves the path to it. */
+/* Return the first cell of a cell's cluster, and halve the path to it. */
 static uint32
 find_root(Grid *grid, uint32 cell)
 {
@@ -154,7 +156,7 @@ find_root(Grid *grid, uint32 cell)
 	return cell;
 }
 
-/* Return the distance of two places. */
+/* Return the distance between two places. */
 static inline uint32
 difference(uint32 x, uint32 y)
 {
@@ -162,8 +164,8 @@ difference(uint32 x, uint32 y)
 }
 
 /*
- * True if a match of one cell and a match of another are linked.  The cells
- * are close.
+ * True if a match of one cell is linked to a match of the other.  The cells
+ * must be in reach of each other.
  */
 static bool
 are_linked(const Grid *grid, uint32 cell, uint32 other)
@@ -192,14 +194,14 @@ link_cells(Grid *grid, uint32 cell, uint32 other)
 	uint32		root = find_root(grid, cell);
 	uint32		other_root = find_root(grid, other);
 
-	/* the root is the first cell */
+	/* a root is the first cell of its cluster */
 	if (root != other_root && are_linked(grid, cell, other))
 		grid->parent[Max(root, other_root)] = Min(root, other_root);
 }
 
 /*
- * Link the cells of a band with those of the same or a later band, at most
- * `reach` columns away.
+ * Link the cells of a band to cells of the same or a later band that are at
+ * most `reach` columns away.
  */
 static void
 link_bands(Grid *grid, uint32 band, uint32 later, uint32 reach)
@@ -220,7 +222,9 @@ link_bands(Grid *grid, uint32 band, uint32 later, uint32 reach)
 	}
 }
 
-/* Link all cells to those within reach, in their own band and later ones. */
+/*
+ * Link all cells to the cells in reach, in their own band and in later ones.
+ */
 static void
 link_all(Grid *grid)
 {
@@ -239,7 +243,7 @@ link_all(Grid *grid)
 
 /*
  * Number the clusters in the order of their first cells, which are their
- * roots.
+ * roots.  Sets each match's cluster, and returns the number of clusters.
  */
 static uint32
 number_clusters(Grid *grid, uint32 *cluster)
@@ -262,8 +266,8 @@ number_clusters(Grid *grid, uint32 *cluster)
 /*
  * Partition n < 2^32 matches, sorted and distinct, into clusters.  Two matches
  * are linked if they are at most `near` words apart in one text and at most
- * `far` >= near in the other; a cluster has all matches that are linked
- * directly or through others.  Sets cluster[i] to the number of the i-th
+ * `far` >= near in the other; matches that are linked, directly or through
+ * others, are in one cluster.  Sets cluster[i] to the number of the i-th
  * match's cluster and returns the number of clusters.  Takes 16 bytes for each
  * match in the current memory context, freed at the end.  Answers a cancel.
  */
@@ -296,26 +300,26 @@ cluster_matches(const uint64 *matches, size_t n, uint32 near, uint32 far,
 /* Words */
 
 /*
- * A word is frequent if it makes up more than 1 in rules->rarity of a text's
+ * A word is frequent if it makes up more than 1 / rules->rarity of a text's
  * words, and occurs more than FREQUENT_MIN times.
  */
 #define FREQUENT_MIN	4
 
-#define MATCHES_MAX		16		/* for each word of both texts */
+#define MATCHES_MAX		16		/* matches for each word of both texts */
 
-/* One of the texts in a search. */
+/* One of the texts in a search */
 typedef struct CaseText
 {
-	const uint32 *ids;			/* per word: its number, or NOWHERE */
+	const uint32 *ids;			/* by word: its number, or NOWHERE */
 	uint32		n;
-	uint32	   *places;			/* places of common words that are not
-								 * frequent */
+	uint32	   *places;			/* words that are common and not frequent */
 	uint32		nplaces;
 } CaseText;
 
+/* A list of matches */
 typedef struct Matches
 {
-	uint64	   *matches;		/* sorted, distinct */
+	uint64	   *matches;		/* sorted and distinct */
 	size_t		n;
 	size_t		size;
 } Matches;
@@ -339,7 +343,10 @@ case_words_number(NumberedWords *a, NumberedWords *b, uint64 *a_hashes,
 	sequence_index_free(&index);
 }
 
-/* Count each word of a text, by its number, which is less than nids. */
+/*
+ * Return how often a text has each word, by the word's number, which is less
+ * than nids.
+ */
 static uint32 *
 count_words(const CaseText *text, uint32 nids)
 {
@@ -352,7 +359,7 @@ count_words(const CaseText *text, uint32 nids)
 }
 
 /*
- * True if a text has a word too often for it to tell where the text comes
+ * True if a text has a word too often for the word to say where the text comes
  * from.
  */
 static inline bool
@@ -362,7 +369,10 @@ is_frequent(const CaseText *text, const uint32 *counts, uint32 id,
 	return counts[id] > Max(FREQUENT_MIN, text->n / rarity);
 }
 
-/* Choose the common words of `text`, one of a and b, that are not frequent. */
+/*
+ * Set text->places: the common words of `text`, a or b, that are frequent in
+ * neither of them.
+ */
 static void
 choose_words(CaseText *text, const CaseText *a, const uint32 *a_counts,
 			 const CaseText *b, const uint32 *b_counts, uint32 rarity)
@@ -375,7 +385,7 @@ choose_words(CaseText *text, const CaseText *a, const uint32 *a_counts,
 		uint32		id = text->ids[i];
 
 		CHECK_EVERY(i);
-		/* b numbers the words: a may not have one of its ids */
+		/* b numbers the words, and a need not have each of them */
 		if (id != NOWHERE && a_counts[id] > 0 &&
 			!is_frequent(a, a_counts, id, rarity) &&
 			!is_frequent(b, b_counts, id, rarity))
@@ -386,8 +396,8 @@ choose_words(CaseText *text, const CaseText *a, const uint32 *a_counts,
 /* Pairs */
 
 /*
- * Make keys of the pairs of chosen words: pair number x * reach + d - 1 is of
- * words x and x + d.  Two equal words, or two too far apart, have the key
+ * Return the keys of pairs of chosen words.  Pair x * reach + d - 1 consists
+ * of words x and x + d.  If they are equal, or too far apart, its key is
  * `none`.
  */
 static uint64 *
@@ -417,8 +427,9 @@ make_pairs(const CaseText *text, const CaseRules *rules, uint64 none)
 }
 
 /*
- * Add to n sorted places those of the word `id` in b, by one of its pairs, if
- * that is not frequent.
+ * Add the places of the word `id` in b to n sorted places, as far as one of
+ * its pairs finds them.  Returns the number of places.  `first` is the pair's
+ * first place in the index; frequent pairs add nothing.
  */
 static int
 add_places(const SequenceIndex *index, uint32 first, uint32 id,
@@ -450,8 +461,8 @@ add_places(const SequenceIndex *index, uint32 first, uint32 id,
 }
 
 /*
- * Match each chosen word of a with its places in b, by all pairs that it is
- * in.
+ * Match each chosen word of a with its places in b, by all pairs that have the
+ * word.
  */
 static void
 match_words(Matches *found, const SequenceIndex *index, const uint32 *a_pairs,
@@ -487,14 +498,14 @@ match_words(Matches *found, const SequenceIndex *index, const uint32 *a_pairs,
 	}
 }
 
-/* Find all matches of words that are in a common pair. */
+/* Find the matches of all words that are in a common pair. */
 static Matches
 find_matches(const CaseText *a, const CaseText *b, const CaseRules *rules)
 {
 	Matches		found = {0};
 	SequenceIndex index;
 
-	/* different keys of a word with itself, which no pair has */
+	/* keys of a word with itself, different in a and b: no pair has them */
 	uint64	   *b_pairs = make_pairs(b, rules, mix64(make_match(1, 1)));
 	uint64	   *a_pairs = make_pairs(a, rules, mix64(make_match(0, 0)));
 
@@ -514,7 +525,7 @@ find_matches(const CaseText *a, const CaseText *b, const CaseRules *rules)
 /* Clusters */
 
 /*
- * Count the words that match in each cluster, in the text in which they are
+ * Return how many words match in each cluster, in the text where they are
  * fewer.
  */
 static uint32 *
@@ -545,7 +556,7 @@ count_matched(const Matches *found, const uint32 *cluster, uint32 nclusters)
 	return counts;
 }
 
-/* Keep the matches that are in passages. */
+/* Keep only matches that are in passages. */
 static void
 keep_passages(Matches *found, uint32 *cluster, const CaseRules *rules)
 {
@@ -562,7 +573,7 @@ keep_passages(Matches *found, uint32 *cluster, const CaseRules *rules)
 	pfree(counts);
 }
 
-/* True if both places are in their texts, and have equal words. */
+/* True if both places exist in their texts, and have equal words. */
 static inline bool
 agree(const CaseText *a, const CaseText *b, int64 a_place, int64 b_place)
 {
@@ -571,10 +582,10 @@ agree(const CaseText *a, const CaseText *b, int64 a_place, int64 b_place)
 }
 
 /*
- * Return the matches and the words beside them, as far as both texts agree.  A
- * run of matches on one diagonal is added once.  Beyond MATCHES_MAX for each
- * word nothing is added: then the texts have the same few words in many
- * orders.
+ * Return the matches, extended to the words beside them as far as both texts
+ * agree.  A run of matches on one diagonal is added once.  Nothing is added
+ * beyond MATCHES_MAX for each word: then the texts have the same few words in
+ * many orders.
  */
 static Matches
 extend_matches(const Matches *found, const CaseText *a, const CaseText *b)
@@ -611,7 +622,7 @@ extend_matches(const Matches *found, const CaseText *a, const CaseText *b)
 	return all;
 }
 
-/* Join passages to cases. */
+/* Join passages to cases; return *n cases. */
 static Passage *
 join_passages(const Matches *found, uint32 *cluster, const CaseRules *rules,
 			  size_t *n)
@@ -644,7 +655,10 @@ join_passages(const Matches *found, uint32 *cluster, const CaseRules *rules,
 	return passages;
 }
 
-/* Drop cases with too small a share, then cases within others. */
+/*
+ * Drop cases with too small a share, then cases within other cases; return how
+ * many are left.
+ */
 static size_t
 filter_cases(Passage *passages, size_t n, double min_share)
 {
@@ -656,7 +670,7 @@ filter_cases(Passage *passages, size_t n, double min_share)
 	return passages_drop_inner(passages, kept);
 }
 
-/* Search for cases, in the current memory context, which is temporary. */
+/* Find cases, in the current memory context, which is temporary. */
 static Passage *
 search(CaseText *a, CaseText *b, const CaseRules *rules, size_t *n)
 {
@@ -694,7 +708,7 @@ find_cases(const NumberedWords *a_words, const NumberedWords *b_words,
 	Passage    *cases;
 
 	Assert(rules->reach > 0 && rules->near > 0 && rules->far >= rules->gap);
-	/* each pair of words has a place in an index */
+	/* each pair of words gets a place in an index */
 	Assert(b.n < INDEXED_MAX / rules->reach);
 	MemoryContextSwitchTo(work);
 	passages = search(&a, &b, rules, n);

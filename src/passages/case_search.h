@@ -10,40 +10,40 @@
 #define CASE_REACH_MAX	6
 #define PAIR_OFTEN_MAX	4
 
-/* What makes a case; distances are in words. */
+/* Rules that define a case; distances are in words */
 typedef struct CaseRules
 {
-	uint32		reach;			/* a common word is paired with this many
-								 * common words behind it */
-	uint32		near;			/* greatest distance of the words of a pair,
-								 * and of matches of one passage */
-	uint32		least;			/* least matched words of a passage */
-	uint32		pair_often;		/* pairs that occur more often in a text do
-								 * not match */
-	uint32		rarity;			/* words that are more than 1 in so many of a
-								 * text's words make no pairs */
-	uint32		gap;			/* greatest distance of matches of one case,
-								 * in one of the texts */
-	uint32		far;			/* greatest distance in the other text */
-	int			min_length;		/* least characters of a case, in either text;
-								 * left to the caller */
-	double		min_share;		/* least share of matched words, in the text
-								 * where the case has fewer words */
+	uint32		reach;			/* number of common words behind it with which
+								 * a common word is paired */
+	uint32		near;			/* greatest distance between the words of a
+								 * pair, and between matches of a passage */
+	uint32		least;			/* least number of matched words in a passage */
+	uint32		pair_often;		/* a pair that occurs more often in a text
+								 * makes no match */
+	uint32		rarity;			/* a word that is more than 1 in so many of a
+								 * text's words makes no pairs */
+	uint32		gap;			/* greatest distance between matches of a
+								 * case, in one of the texts */
+	uint32		far;			/* the same in the other text */
+	int			min_length;		/* least number of characters of a case, in
+								 * each text; the caller checks it */
+	double		min_share;		/* least share of matched words in a case, in
+								 * the text where it has fewer words */
 } CaseRules;
 
-/* One of two texts whose words are numbered. */
+/* A text as numbers of its words */
 typedef struct NumberedWords
 {
-	uint32	   *ids;			/* per word: equal for equal words of both
-								 * texts; UINT32_MAX if it is not in the
+	uint32	   *ids;			/* by word: equal words of both texts have
+								 * equal numbers; UINT32_MAX = not in the
 								 * second text */
 	uint32		n;
 } NumberedWords;
 
 /*
- * Number the words of two texts, given by na and nb hashes.  Replaces the
- * hashes, which are palloc'd, by ids in their own memory, which the caller
- * frees.  Answers a cancel.
+ * Number the words of two texts, given by na and nb palloc'd hashes.
+ * Overwrites the memory of the hashes with the ids, which the caller frees.
+ * Answers a cancel.
  */
 extern void case_words_number(NumberedWords *a, NumberedWords *b,
 							  uint64 *a_hashes, uint32 na,
@@ -51,10 +51,10 @@ extern void case_words_number(NumberedWords *a, NumberedWords *b,
 
 /*
  * Find the cases of two texts, both of fewer than INDEXED_MAX / rules->reach
- * words.  Returns *n cases, palloc'd, in the order of their places.  If the
- * texts are exchanged, so are the places, and nothing else.  Answers a cancel.
- * Takes some 33 bytes of memory for each word with rules->reach 3, 63 with 6,
- * and 24 for each match, all freed but the result.
+ * words.  Returns *n cases, palloc'd, in the order of their places.
+ * Exchanging the texts exchanges the places, and changes nothing else.
+ * Answers a cancel.  Takes some 33 bytes of memory for each word with
+ * rules->reach 3, 63 with 6, and 24 for each match, all freed but the result.
  */
 extern Passage *find_cases(const NumberedWords *a, const NumberedWords *b,
 						   const CaseRules *rules, size_t *n);

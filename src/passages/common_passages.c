@@ -1,11 +1,11 @@
 /*
  * common_passages.c
- *		The passages that two sequences of words have in common.
+ *		Finds the passages that two sequences of words have in common.
  *
- * A shingle that both sequences have, and neither often, is extended from each
- * pair of its places, to both sides, as far as the sequences agree.  Pairs on
- * one diagonal, that is at the same distance, are extended once.  Runs without
- * any such shingle come from common_runs.c.
+ * A shingle that both sequences have, and neither has often, is extended to a
+ * run from each pair of its places, to both sides, as far as the sequences
+ * agree.  Pairs at the same distance are on one diagonal, and are extended
+ * once.  Runs without any such shingle come from common_runs.c.
  *
  * Runs become chains.  A chain is one run, or a chain and a run that begins,
  * in both texts, close after its end.  A run continues the chain with the most
@@ -13,9 +13,9 @@
  * better.  A chain that no run continues is a passage, if its long runs have
  * enough words in common.
  *
- * Chains are looked up by where they end in the second text.  For each word of
- * it there is at most one, the longest that a run may still continue.  Closed
- * chains are removed when the array is full, so that it stays small.
+ * Chains are looked up by where they end in the second text.  For each of its
+ * words there is at most one chain, the longest that a run may still continue.
+ * Closed chains are removed when the array is full, so that it stays small.
  */
 #include "postgres.h"
 
@@ -29,33 +29,37 @@
 
 /* Chains */
 
-#define CHAINS_SIZE		1024	/* initial room */
+#define CHAINS_SIZE		1024	/* initial number of chains */
 
+/* A chain of runs */
 typedef struct Chain
 {
-	Passage		passage;		/* from its first run to its last */
+	Passage		passage;		/* from the first run of the chain to its last */
 	uint32		counted;		/* words in common in long runs */
-	bool		goes_on;		/* a longer chain begins with it */
+	bool		goes_on;		/* true if a longer chain begins with this one */
 } Chain;
 
+/* All chains that a run may continue, and the passages found */
 typedef struct Chains
 {
 	PassageRules rules;
-	uint32		overlap;		/* words that consecutive runs may share */
-	uint32		nb;
+	uint32		overlap;		/* number of words that consecutive runs may
+								 * share */
+	uint32		nb;				/* words of the second text */
 	Chain	   *chains;
 	uint32		n;
 	uint32		size;
-	uint32	   *by_end;			/* per word of the second text, and one more:
-								 * the chain that ends before it, or NOWHERE */
-	Passage    *done;
+	uint32	   *by_end;			/* by word of the second text, and one more:
+								 * the chain that ends before the word, or
+								 * NOWHERE */
+	Passage    *done;			/* passages found */
 	size_t		ndone;
 	size_t		done_size;
 } Chains;
 
 /*
  * Create an empty set of chains over a second text of nb words, with 4 bytes
- * for each.
+ * for each of its words.
  */
 static Chains *
 chains_create(const PassageRules *rules, uint32 nb)
@@ -87,7 +91,8 @@ is_open(const Chains *chains, const Chain *chain, uint32 now)
 }
 
 /*
- * Remove chains that are not open, and add those that are passages to `done`.
+ * Remove the chains that are not open, and add the passages among them to
+ * `done`.
  */
 static void
 close_chains(Chains *chains, uint32 now)
@@ -114,7 +119,10 @@ close_chains(Chains *chains, uint32 now)
 	chains->n = kept;
 }
 
-/* Make room for a chain; close those that nothing continues at word `now`. */
+/*
+ * Make room for a chain; if needed, close chains that no run from word `now`
+ * on can continue.
+ */
 static void
 make_room(Chains *chains, uint32 now)
 {
@@ -129,8 +137,8 @@ make_room(Chains *chains, uint32 now)
 }
 
 /*
- * Words of a run that the chain before it has already; they may be more than
- * the run's.
+ * Return the number of a run's words that the chain before it already has; it
+ * may exceed the run's length.
  */
 static inline uint32
 words_shared(const Passage *before, const Passage *run)
@@ -143,7 +151,9 @@ words_shared(const Passage *before, const Passage *run)
 	return Max(a, b);
 }
 
-/* True if a run may continue a chain that ends near it in the second text. */
+/*
+ * True if a run may continue a chain that ends close to it in the second text.
+ */
 static inline bool
 goes_on_from(const Chains *chains, const Passage *before, const Passage *run)
 {
@@ -153,7 +163,10 @@ goes_on_from(const Chains *chains, const Passage *before, const Passage *run)
 		before->a_end < run->a_end && before->b_end < run->b_end;
 }
 
-/* Number of words between a chain and a run, in both texts. */
+/*
+ * Return the number of words between a chain and a run, in both texts
+ * together.
+ */
 static inline uint32
 distance(const Passage *before, const Passage *run)
 {
@@ -162,8 +175,8 @@ distance(const Passage *before, const Passage *run)
 }
 
 /*
- * Return the best chain for a run to continue, or NULL if the run has more
- * words in common alone.
+ * Return the best chain for a run to continue.  NULL if the run alone has more
+ * words in common than with any chain.
  */
 static Chain *
 find_before(const Chains *chains, const Passage *run)
@@ -199,8 +212,8 @@ find_before(const Chains *chains, const Passage *run)
 
 /*
  * Add a run of common words.  Runs come roughly in the order of their starts
- * in the first text.  Only runs that count can make a passage; others belong
- * to the passages around them.
+ * in the first text.  Only runs that count can make a passage; other runs
+ * belong to the passages around them.
  */
 static void
 chains_add(Chains *chains, uint32 a_start, uint32 b_start, uint32 words,
@@ -240,8 +253,8 @@ chains_add(Chains *chains, uint32 a_start, uint32 b_start, uint32 words,
 /* Passages within others */
 
 /*
- * By place in the first text; of passages that begin together, the longest
- * first.
+ * Compare passages by their place in the first text.  If they begin together,
+ * the longer one comes first.
  */
 static inline int
 compare_passages(const Passage *a, const Passage *b)
@@ -265,7 +278,7 @@ compare_passages(const Passage *a, const Passage *b)
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-/* True if a passage is within another, in both texts. */
+/* True if a passage is within another in both texts. */
 static inline bool
 is_within(const Passage *inner, const Passage *outer)
 {
@@ -274,8 +287,8 @@ is_within(const Passage *inner, const Passage *outer)
 }
 
 /*
- * True if a passage is within an open one.  Removes open ones that end before
- * it starts.
+ * True if a passage is within an open one.  Closes open passages that end
+ * before it starts.
  */
 static bool
 is_within_open(const Passage *passages, const Passage *passage, uint32 *open,
@@ -320,7 +333,7 @@ passages_drop_inner(Passage *passages, size_t n)
 
 /* Passages */
 
-/* Add a run of words and the short runs on both sides of it. */
+/* Add a run of words, and the short runs on both sides. */
 static void
 add_among_short(const SequencePair *pair, Chains *chains, const CommonRun *run,
 				uint32 gap)
@@ -336,7 +349,7 @@ add_among_short(const SequencePair *pair, Chains *chains, const CommonRun *run,
 		chains_add(chains, found[i].a, found[i].b, found[i].length, false);
 }
 
-/* Add a run of shingles to the chains, with the short runs beside it. */
+/* Add a run of shingles, and the short runs beside it. */
 static void
 add_run(SequencePair *pair, Chains *chains, const CommonRun *run,
 		const PassageRules *rules)
@@ -350,7 +363,7 @@ add_run(SequencePair *pair, Chains *chains, const CommonRun *run,
 		chains_add(chains, words.a, words.b, words.length, true);
 }
 
-/* Add all runs through the shingle at place a. */
+/* Add all runs that contain the shingle at place a of the first text. */
 static void
 follow_shingle(SequencePair *pair, Chains *chains, uint32 a,
 			   const PassageRules *rules)
@@ -370,7 +383,10 @@ follow_shingle(SequencePair *pair, Chains *chains, uint32 a,
 	}
 }
 
-/* Chain all runs, in the order of the first text. */
+/*
+ * Chain all runs, in the order of the first text.  `repeated` are runs of
+ * frequent shingles.
+ */
 static void
 chain_runs(SequencePair *pair, Chains *chains, const CommonRun *repeated,
 		   size_t nrepeated, const PassageRules *rules)

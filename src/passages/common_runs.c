@@ -1,19 +1,19 @@
 /*
  * common_runs.c
- *		Maximal runs of shingles that two sequences have in common.
+ *		Finds maximal runs of shingles that two sequences have in common.
  *
  * Shingles that occur often in both sequences belong to common phrases and to
- * repeated text.  They have too many pairs of places to extend each, but
- * windows, as long as the shortest passage, mostly have few.  A window that
- * also occurs often, such as a line repeated a thousand times, is not looked
- * up in pairs.  For each of its places that is in no run yet one run is
- * chosen, the longest of those that begin at a few places of the other
- * sequence.  So the number of runs, and the time to find them, grows linearly
- * with the sequences.
+ * repeated text.  They have too many pairs of places for each to be extended,
+ * but windows, which are as long as the shortest passage, mostly have few.  A
+ * window that also occurs often, such as a line repeated a thousand times, is
+ * not extended from each pair either.  For each of its places that is in no
+ * run yet, one run is chosen: the longest run from a few of its places in the
+ * other sequence.  So the number of runs, and the time to find them, grows
+ * linearly with the sequences.
  *
  * Short runs have no shingle.  Where a copied passage was edited close to its
- * end, the rest is shorter than a shingle.  Two or more words in a row that
- * agree, at a distance from a run of at most their number, are rarely chance.
+ * end, the rest is shorter than a shingle.  It is rarely chance if two or more
+ * words in a row agree, and are at most their number of words away from a run.
  */
 #include "postgres.h"
 
@@ -53,26 +53,28 @@ pair_extend(const SequencePair *pair, uint32 a, uint32 b, uint32 length)
 	return run;
 }
 
-/* Runs of shingles that occur often */
+/* Runs of frequent shingles */
 
-/* The windows of a sequence: their hashes, and where they begin. */
+/* The windows of a sequence: their hashes, and where they begin */
 typedef struct Windows
 {
 	uint64	   *hashes;
 	uint32	   *places;
 	size_t		n;
-	uint32	   *ids;			/* numbers of the index, in the hashes' memory */
+	uint32	   *ids;			/* numbers in the index, in the memory of the
+								 * hashes */
 } Windows;
 
+/* State of repeated_runs() */
 typedef struct RepeatedRuns
 {
 	SequencePair *pair;
-	uint32		window;			/* shingles */
+	uint32		window;			/* number of shingles in a window */
 	Windows		a;
 	Windows		b;
-	SequenceIndex index;		/* of the windows of b */
-	bool	   *covered;		/* per shingle of b: a window that begins
-								 * there is in a run */
+	SequenceIndex index;		/* index of the windows of b */
+	bool	   *covered;		/* by shingle of b: true if the window that
+								 * begins there is in a run */
 	CommonRun  *runs;
 	size_t		n;
 	size_t		size;
@@ -80,7 +82,7 @@ typedef struct RepeatedRuns
 
 /* Windows */
 
-/* The hash of two stretches, side by side or overlapping. */
+/* Return the hash of two pieces, side by side or overlapping. */
 static inline uint64
 combine(uint64 left, uint64 right)
 {
@@ -88,8 +90,9 @@ combine(uint64 left, uint64 right)
 }
 
 /*
- * Replace the hashes of n shingles by those of the windows that begin with
- * them.  Two windows of m shingles make one of 2m; the last two overlap.
+ * Replace the hashes of n shingles by the hashes of the windows that begin
+ * with them.  Two windows of m shingles make one of 2m; the last two windows
+ * overlap.
  */
 static void
 hash_windows(uint64 *hashes, size_t n, size_t window)
@@ -107,9 +110,9 @@ hash_windows(uint64 *hashes, size_t n, size_t window)
 }
 
 /*
- * Add the windows of a stretch of shingles that all occur often.  Shingles are
- * counted from 1: since mix64(0) is 0, windows with a shingle 0 would have
- * equal hashes in any order.
+ * Add the windows of a stretch of frequent shingles.  Shingles are counted
+ * from 1: since mix64(0) is 0, windows with a shingle 0 would have equal
+ * hashes in any order.
  */
 static void
 add_stretch(Windows *windows, const uint32 *shingles, uint32 start,
@@ -127,8 +130,8 @@ add_stretch(Windows *windows, const uint32 *shingles, uint32 start,
 }
 
 /*
- * Find the next stretch of at least `window` shingles that all occur often,
- * from *stop on.  Sets *start to n if there is none.
+ * Find the next stretch of at least `window` frequent shingles, from *stop on.
+ * Sets *start and *stop; *start is n if there is none.
  */
 static void
 next_stretch(const SequencePair *pair, const uint32 *shingles, uint32 n,
@@ -151,7 +154,10 @@ next_stretch(const SequencePair *pair, const uint32 *shingles, uint32 n,
 		*start = n;
 }
 
-/* Count the shingles in stretches of frequent ones. */
+/*
+ * Return the number of shingles in stretches of at least `window` frequent
+ * shingles.
+ */
 static size_t
 count_often(const SequencePair *pair, const uint32 *shingles, uint32 n,
 			uint32 window)
@@ -169,7 +175,10 @@ count_often(const SequencePair *pair, const uint32 *shingles, uint32 n,
 	}
 }
 
-/* Find the windows of n shingles that all occur often. */
+/*
+ * Find the windows of a sequence's n shingles that consist of frequent
+ * shingles.
+ */
 static void
 find_windows(Windows *windows, const SequencePair *pair,
 			 const uint32 *shingles, uint32 n, uint32 window)
@@ -198,7 +207,7 @@ find_windows(Windows *windows, const SequencePair *pair,
 
 /* Runs of windows */
 
-/* Add a run of windows, and note the places that it reaches. */
+/* Add a run, and note that it covers its windows of b and its diagonal. */
 static void
 add_run(RepeatedRuns *all, const CommonRun *run)
 {
@@ -209,7 +218,10 @@ add_run(RepeatedRuns *all, const CommonRun *run)
 	memset(all->covered + run->b, true, run->length - all->window + 1);
 }
 
-/* Add all runs with the window at place a, which occurs at few places of b. */
+/*
+ * Add all runs that contain the window at place a, which is not frequent;
+ * `first` is its first place in b.
+ */
 static void
 add_all_runs(RepeatedRuns *all, uint32 a, uint32 first)
 {
@@ -226,8 +238,8 @@ add_all_runs(RepeatedRuns *all, uint32 a, uint32 first)
 }
 
 /*
- * Add the longest run with the window at place a, of those at its first places
- * in b.  Returns the start of the last window of a in the run.
+ * Add the longest run that contains the window at place a, trying a few of its
+ * places in b.  Returns the start of the last window of a in the run.
  */
 static uint32
 add_longest_run(RepeatedRuns *all, uint32 a, uint32 first)
@@ -249,13 +261,14 @@ add_longest_run(RepeatedRuns *all, uint32 a, uint32 first)
 }
 
 /*
- * Add runs for the windows of a.  Sets seen[id] to a place in a of each window
- * of b.
+ * Add runs for the windows of a.  Sets seen[id] to a place in a, for each
+ * window of b that is in a.
  */
 static void
 cover_a(RepeatedRuns *all, uint32 *seen)
 {
-	uint32		covered = 0;	/* windows that begin before it are in a run */
+	uint32		covered = 0;	/* windows that begin before this place are in
+								 * a run */
 
 	for (size_t i = 0; i < all->a.n; i++)
 	{
@@ -273,7 +286,7 @@ cover_a(RepeatedRuns *all, uint32 *seen)
 	}
 }
 
-/* Add runs for the windows of b that are in no run of cover_a(). */
+/* Add runs for the windows of b that are in no run yet. */
 static void
 cover_b(RepeatedRuns *all, const uint32 *seen)
 {
@@ -291,7 +304,7 @@ cover_b(RepeatedRuns *all, const uint32 *seen)
 	}
 }
 
-/* Order runs by their place in the first text, then in the second. */
+/* Compare runs by their place in the first text, then in the second. */
 static inline int
 compare_runs(const CommonRun *a, const CommonRun *b)
 {
@@ -309,7 +322,7 @@ compare_runs(const CommonRun *a, const CommonRun *b)
 #include "lib/sort_template.h"
 
 /*
- * Find all runs, unsorted.  Only they are not in the current memory context.
+ * Find all runs, unsorted.  Only the runs survive the current memory context.
  */
 static void
 find_runs(RepeatedRuns *all)
@@ -359,15 +372,15 @@ repeated_runs(SequencePair *pair, uint32 window, size_t *n)
 
 /* Short runs */
 
-#define SHORT_LEAST		2		/* words */
+#define SHORT_LEAST		2		/* words in a short run */
 #define SKIPPED_MAX		8		/* words between two runs */
 
-/* The words on one side of a place, the nearest first. */
+/* The words on one side of a place, the nearest first */
 typedef struct Aside
 {
 	const uint32 *nearest;
-	uint32		n;				/* words on that side */
-	int			step;			/* to the next word, 1 or -1 */
+	uint32		n;				/* number of words on that side */
+	int			step;			/* step to the next word: 1 or -1 */
 } Aside;
 
 /* Return the i-th word on that side, from 0 on. */
@@ -377,7 +390,7 @@ aside_word(const Aside *aside, uint32 i)
 	return aside->nearest[(ptrdiff_t) aside->step * i];
 }
 
-/* Go on by so many words. */
+/* Skip so many words. */
 static inline void
 advance(Aside *aside, uint32 words)
 {
@@ -385,7 +398,10 @@ advance(Aside *aside, uint32 words)
 	aside->n -= words;
 }
 
-/* Number of words that agree after skipped ones, at most k. */
+/*
+ * Return how many words agree, at most k, after so many skipped words on each
+ * side.
+ */
 static inline uint32
 agreement(const Aside *a, uint32 skip_a, const Aside *b, uint32 skip_b,
 		  uint32 k)
@@ -399,7 +415,7 @@ agreement(const Aside *a, uint32 skip_a, const Aside *b, uint32 skip_b,
 }
 
 /*
- * Advance to the next short run and return its length.  Returns 0 if there is
+ * Advance to the next short run, and return its length.  Returns 0 if there is
  * none, or if a run with a shingle comes first.
  */
 static uint32
@@ -431,8 +447,8 @@ next_short_run(Aside *a, Aside *b, uint32 gap, uint32 k)
 }
 
 /*
- * Find short runs on one side of a run.  On the side before it, a run's first
- * word is the farthest.
+ * Find short runs on one side of a run; return their number.  Before the run,
+ * the first word of a short run is the farthest.
  */
 static int
 short_runs(const SequencePair *pair, Aside a, Aside b, uint32 gap,

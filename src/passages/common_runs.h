@@ -1,6 +1,6 @@
 /*
  * common_runs.h
- *		Maximal runs of shingles that two sequences have in common.
+ *		Finds maximal runs of shingles that two sequences have in common.
  */
 #ifndef NEARDUP_COMMON_RUNS_H
 #define NEARDUP_COMMON_RUNS_H
@@ -8,14 +8,14 @@
 #include "passages/sequence_index.h"
 
 /*
- * A shingle that occurs more often than this, in either sequence, is not
- * extended from all pairs of its places.
+ * A shingle is frequent if it occurs more often than this in one of the
+ * sequences; it is not extended from each pair of its places.
  */
 #define OFTEN	8
 
 /*
- * Equal stretches of `length` shingles, at place a of one sequence and b of
- * the other.
+ * `length` equal shingles in a row, at place a of one sequence and place b of
+ * the other
  */
 typedef struct CommonRun
 {
@@ -25,8 +25,8 @@ typedef struct CommonRun
 } CommonRun;
 
 /*
- * Two sequences of shingles, as numbers: equal shingles have equal numbers, a
- * shingle of a that is not in b is NOWHERE.
+ * Two sequences of shingles, by numbers: equal shingles have equal numbers,
+ * and a shingle of a that is not in b is NOWHERE
  */
 typedef struct SequencePair
 {
@@ -34,18 +34,18 @@ typedef struct SequencePair
 	const uint32 *b;
 	uint32		na;
 	uint32		nb;
-	const uint32 *a_words;		/* na + k - 1 words, or NULL: no short runs */
-	const uint32 *b_words;
-	uint32		k;				/* words of a shingle */
-	SequenceIndex index;		/* of b */
-	MemoryContext context;		/* of the arrays */
-	uint32	   *reached;		/* per diagonal: end in a of the last run on
+	const uint32 *a_words;		/* na + k - 1 words of a; NULL = no short runs */
+	const uint32 *b_words;		/* nb + k - 1 words of b; NULL = no short runs */
+	uint32		k;				/* number of words in a shingle */
+	SequenceIndex index;		/* index of b */
+	MemoryContext context;		/* memory context of the arrays */
+	uint32	   *reached;		/* by diagonal: end, in a, of the last run on
 								 * it; allocated by pair_forget_runs() */
 } SequencePair;
 
 /*
- * The entry of the diagonal of two places: pairs of places at one distance
- * share it.
+ * Return the entry of the diagonal of two places.  Pairs of places at the same
+ * distance share a diagonal.
  */
 static inline uint32 *
 reached_on_diagonal(const SequencePair *pair, uint32 a, uint32 b)
@@ -56,29 +56,34 @@ reached_on_diagonal(const SequencePair *pair, uint32 a, uint32 b)
 /* Forget the runs on all diagonals. */
 extern void pair_forget_runs(SequencePair *pair);
 
-/* Extend the `length` equal shingles at places a and b to both sides. */
+/*
+ * Return the run that contains the `length` equal shingles at places a and b,
+ * extended to both sides.
+ */
 extern CommonRun pair_extend(const SequencePair *pair, uint32 a, uint32 b,
 							 uint32 length);
 
 /*
- * Find runs of at least `window` shingles all of which occur often.  Returns
- * *n runs, palloc'd, in the order of their places in a.  A window of `window`
- * shingles that does not occur often itself is in runs at all pairs of its
- * places.  Each place of a window that does, in either sequence, is in one run
- * at least.
+ * Find runs of at least `window` shingles that are all frequent.  Returns *n
+ * palloc'd runs, in the order of their places in a.  A window of `window`
+ * shingles that is not frequent itself is in runs at all pairs of its places.
+ * A window that is frequent is, at each of its places in either sequence, in
+ * at least one run.
  */
 extern CommonRun *repeated_runs(SequencePair *pair, uint32 window, size_t *n);
 
 #define SHORT_RUNS_MAX	4		/* on one side of a run */
 
 /*
- * Find runs of words too short to have a shingle, close after a run or before
- * it.  Each is at most `gap` words from the one before it, in the direction
- * away from the run.  Returns their number; the nearest comes first.  All
- * lengths are in words.
+ * Find runs of words that are too short to have a shingle, after a run.  Each
+ * is at most `gap` words away from its predecessor, and the nearest comes
+ * first.  Returns their number, at most SHORT_RUNS_MAX.  All lengths are in
+ * words.
  */
 extern int	short_runs_after(const SequencePair *pair, const CommonRun *run,
 							 uint32 gap, CommonRun *found);
+
+/* As short_runs_after(), before a run. */
 extern int	short_runs_before(const SequencePair *pair, const CommonRun *run,
 							  uint32 gap, CommonRun *found);
 

@@ -1,7 +1,7 @@
 /*
  * copied_sections.c
- *		SQL function copied_sections(): sections of a document copied from
- *		another.
+ *		copied_sections(): finds the sections of a document that were copied
+ *		from another document.
  */
 #include "postgres.h"
 
@@ -19,25 +19,27 @@
 /* Blocks */
 
 /*
- * A shingle that occurs more often than this in the other text counts as in
- * each of its blocks.
+ * A shingle that occurs more often than this in the other text counts as being
+ * in each of its blocks.
  */
 #define PLACES_MAX	64
 
+/* Search of a text for blocks of another text */
 typedef struct BlockSearch
 {
-	SequenceIndex index;		/* of the other text's shingles */
-	uint32		shingles;		/* most of a block */
-	uint64	   *places;			/* PLACES_MAX for each: its place, and its
-								 * number in the block */
-	uint32	   *ids;			/* of a block's shingles */
-	uint32	   *counts;			/* per shingle of a block: occurrences in the
-								 * window */
+	SequenceIndex index;		/* index of the searched text's shingles */
+	uint32		shingles;		/* maximum number of shingles in a block */
+	uint64	   *places;			/* places of a block's shingles, at most
+								 * PLACES_MAX for each: place << 32 | number
+								 * in the block */
+	uint32	   *ids;			/* ids of a block's shingles */
+	uint32	   *counts;			/* by shingle of a block: its occurrences in
+								 * the window */
 } BlockSearch;
 
 /*
- * Prepare to search a text of n shingles, which must not change, for blocks of
- * at most `shingles`.
+ * Prepare to search a text of n shingles, whose hashes must not change, for
+ * blocks of at most `shingles` shingles.
  */
 static void
 block_search_init(BlockSearch *search, const uint64 *hashes, uint32 n,
@@ -50,7 +52,7 @@ block_search_init(BlockSearch *search, const uint64 *hashes, uint32 n,
 	search->counts = palloc(shingles * sizeof(uint32));
 }
 
-/* Add the places of shingle number i of the block; returns their number. */
+/* Add the places of a block's shingle number i; return how many there are. */
 static uint32
 add_places(BlockSearch *search, uint32 i, uint64 *places)
 {
@@ -63,7 +65,8 @@ add_places(BlockSearch *search, uint32 i, uint64 *places)
 }
 
 /*
- * The greatest number of different shingles in any window of n sorted places.
+ * Return the greatest number of different shingles in any window, of n sorted
+ * places.
  */
 static uint32
 most_in_window(BlockSearch *search, const uint64 *places, uint32 n,
@@ -89,9 +92,9 @@ most_in_window(BlockSearch *search, const uint64 *places, uint32 n,
 }
 
 /*
- * The share of a block's n >= 1 shingles that occur within one stretch of the
- * other text of the block's length: the greatest of all stretches, wherever
- * they begin.
+ * Return the share of a block's n >= 1 shingles that occur in one stretch of
+ * the searched text which is as long as the block.  The stretch with the
+ * greatest share counts, wherever it begins.
  */
 static double
 block_share(BlockSearch *search, const uint64 *hashes, uint32 n)
@@ -119,27 +122,32 @@ PG_FUNCTION_INFO_V1(copied_sections);
 
 #define BLOCK_MAX	10000		/* words */
 
-/* Parts that were copied: blocks of a section, or sections of the document. */
+/*
+ * How many parts were copied: blocks of a section, or sections of the document
+ */
 typedef struct Tally
 {
-	int			parts;			/* in all */
-	int			looked_at;
-	int			copied;
+	int			parts;			/* number of all parts */
+	int			looked_at;		/* number of parts looked at */
+	int			copied;			/* number of copied parts among them */
 } Tally;
 
+/* Arguments and state of copied_sections() */
 typedef struct SectionSearch
 {
 	DocContext *doccxt;
-	uint32		k;
-	uint32		block;			/* words */
-	double		block_share;
-	double		section_share;
-	double		document_share;
-	bool		early;			/* stop as soon as the result is certain */
+	uint32		k;				/* number of words in a shingle */
+	uint32		block;			/* number of words in a block */
+	double		block_share;	/* least share of shingles in a copied block */
+	double		section_share;	/* least share of blocks in a copied section */
+	double		document_share; /* least share of sections in a copied
+								 * document */
+	bool		early;			/* true to stop as soon as the result is
+								 * certain */
 	BlockSearch blocks;
 } SectionSearch;
 
-/* True if a share of the parts was copied. */
+/* True if at least this share of the parts was copied. */
 static bool
 is_copied(const Tally *tally, double share)
 {
@@ -147,7 +155,7 @@ is_copied(const Tally *tally, double share)
 		(double) tally->copied / tally->parts >= share;
 }
 
-/* True if the parts left cannot change the result of is_copied(). */
+/* True if the parts that are left cannot change the result of is_copied(). */
 static bool
 is_certain(const Tally *tally, double share)
 {
@@ -157,7 +165,7 @@ is_certain(const Tally *tally, double share)
 	return is_copied(tally, share) || !is_copied(&best, share);
 }
 
-/* Count a part that was looked at. */
+/* Count a part as looked at. */
 static void
 count_part(Tally *tally, bool copied)
 {
@@ -168,7 +176,7 @@ count_part(Tally *tally, bool copied)
 		tally->copied++;
 }
 
-/* Number of blocks of a text, of which the last may be shorter. */
+/* Return the number of blocks of a text; the last one may be shorter. */
 static int
 count_blocks(const SectionSearch *search, const ReadText *text)
 {
@@ -177,7 +185,7 @@ count_blocks(const SectionSearch *search, const ReadText *text)
 	return text->nwords / search->block + (rest >= search->k ? 1 : 0);
 }
 
-/* Count the copied blocks of a section. */
+/* Look for the blocks of a section; return how many were copied. */
 static Tally
 search_section(SectionSearch *search, const ReadText *text)
 {
@@ -199,7 +207,10 @@ search_section(SectionSearch *search, const ReadText *text)
 	return tally;
 }
 
-/* One row; section 0 is the document. */
+/*
+ * Put a row into the result: for a section, from 1, or for the document, which
+ * is section 0.
+ */
 static void
 put_tally(ReturnSetInfo *rsinfo, int section, const Tally *tally, double share)
 {
@@ -217,7 +228,10 @@ put_tally(ReturnSetInfo *rsinfo, int section, const Tally *tally, double share)
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 
-/* Search n sections; return a row for each, and one for the document. */
+/*
+ * Search n sections, and put a row into the result for each, and one for the
+ * document.
+ */
 static void
 search_document(SectionSearch *search, ReturnSetInfo *rsinfo,
 				const Datum *sections, const bool *nulls, int n)

@@ -1,11 +1,12 @@
 /*
  * evidence.c
- *		SQL functions: passages and cases of two texts, and their places.
+ *		SQL functions that find the passages and cases of two texts, and their
+ *		places.
  *
  * Words are read with their places, and compared by shingles, so that the
- * order of words counts as the analysis says.  The text of fewer words is
- * indexed, and of two texts with equally many words always the same one.  So
- * the result does not depend on the order of the texts.
+ * order of words counts as the analysis says.  The text with fewer words is
+ * indexed; if both have equally many, it is always the same one.  So the
+ * result does not depend on the order of the texts.
  */
 #include "postgres.h"
 
@@ -27,25 +28,27 @@
 #include "passages/evidence.h"
 #include "passages/sequence_index.h"
 
-#define WORDS_MAX	(INDEXED_MAX - 1)	/* of a text */
+#define WORDS_MAX	(INDEXED_MAX - 1)	/* maximum number of words in a text */
 #define GAP_MAX		100
 
 /* Reading */
 
+/* State of text_read() */
 typedef struct TextBuilder
 {
 	ReadText   *read;
 	Order		order;
 	uint32		k;
-	size_t		size;			/* room for shingles */
-	size_t		hashes_size;	/* room for hashes */
-	uint64	   *units;			/* k - 1 old and READ_AT_ONCE new ones */
-	uint64	   *room;
+	size_t		size;			/* number of shingles allocated */
+	size_t		hashes_size;	/* number of hashes allocated */
+	uint64	   *units;			/* k - 1 old units, then up to READ_AT_ONCE
+								 * new ones */
+	uint64	   *room;			/* memory for order_shingles() */
 	WordSpan	spans[READ_AT_ONCE];
 } TextBuilder;
 
 /*
- * Make room for n elements and an eighth more, since doubling would waste
+ * Make room for n elements.  Grows by an eighth, since doubling would waste
  * memory.
  */
 static void *
@@ -57,7 +60,7 @@ reserve(void *array, size_t *size, size_t n, size_t width)
 	return repalloc_huge(array, *size * width);
 }
 
-/* Keep 32 bits of the hashes of n more words. */
+/* Keep 32 bits of the hashes of the n words that are added next. */
 static void
 keep_hashes(TextBuilder *builder, const uint64 *units, size_t n)
 {
@@ -70,13 +73,13 @@ keep_hashes(TextBuilder *builder, const uint64 *units, size_t n)
 		read->hashes[read->nwords + i] = (uint32) units[i];
 }
 
-/* Read all words, with their places, and make shingles of them. */
+/* Read all words with their places, and make shingles of them. */
 static void
 read_words(TextBuilder *builder, Reader *reader)
 {
 	ReadText   *read = builder->read;
 	uint32		k = builder->k;
-	size_t		have = 0;		/* units */
+	size_t		have = 0;		/* number of units that are held */
 	size_t		got;
 
 	while ((got = reader_read_spans(reader, builder->units + have,
@@ -173,7 +176,10 @@ text_from_utf8(StringInfo utf8)
 
 /* Comparing */
 
-/* True if a is the text of more words, which comes first in a search. */
+/*
+ * True if a is the text that comes first in a search: the text with more
+ * words.
+ */
 static bool
 comes_first(const ReadText *a, const ReadText *b)
 {
@@ -183,7 +189,7 @@ comes_first(const ReadText *a, const ReadText *b)
 				  a->nshingles * sizeof(uint64)) >= 0;
 }
 
-/* Exchange the texts. */
+/* Exchange the texts, and the places of passages. */
 static void
 exchange(Evidence *evidence)
 {
@@ -227,8 +233,8 @@ place_passages(const Evidence *evidence, const Passage *passages, size_t n,
 }
 
 /*
- * Sort the passages of a search, which has freed the shingles, and find their
- * places.
+ * Sort the passages that a search has found, and find their bytes.  The search
+ * has freed the shingles.
  */
 static void
 settle(Evidence *evidence, bool exchanged)
@@ -247,10 +253,7 @@ settle(Evidence *evidence, bool exchanged)
 
 /* Cases */
 
-/*
- * True if the words from `first` to before `last` have fewer characters than a
- * case may have.
- */
+/* True if a span has fewer characters than a case must have. */
 static bool
 is_short(const ReadText *text, const WordSpan *span, int min_length)
 {
@@ -259,7 +262,9 @@ is_short(const ReadText *text, const WordSpan *span, int min_length)
 		(uint32) min_length;
 }
 
-/* Drop cases that are short in either text. */
+/*
+ * Drop cases that are too short in one of the texts; return how many are left.
+ */
 static size_t
 drop_short_cases(const Evidence *evidence, Passage *cases, size_t n,
 				 int min_length)
@@ -282,8 +287,8 @@ drop_short_cases(const Evidence *evidence, Passage *cases, size_t n,
 }
 
 /*
- * Empty evidence in a memory context of its own, which becomes the current
- * one.
+ * Create empty evidence in a memory context of its own, which becomes the
+ * current one.
  */
 static Evidence *
 create_evidence(DocContext *doccxt)
@@ -300,7 +305,10 @@ create_evidence(DocContext *doccxt)
 	return evidence;
 }
 
-/* Read both texts, and exchange them if b has more words; true if it did. */
+/*
+ * Read both texts, and exchange them if b comes first in a search; true if
+ * they were exchanged.
+ */
 static bool
 read_texts(Evidence *evidence, FunctionCallInfo fcinfo, DocContext *doccxt,
 		   uint32 k,
@@ -314,7 +322,7 @@ read_texts(Evidence *evidence, FunctionCallInfo fcinfo, DocContext *doccxt,
 	return true;
 }
 
-/* Return the shingles of a text that was read, to be searched. */
+/* Return the shingles of a text as the sequence that is searched. */
 static WordSequence
 words_of(const ReadText *read)
 {
@@ -368,7 +376,7 @@ preset_named(const text *name)
 	pg_unreachable();
 }
 
-/* Find cases by one kind of rules, without short ones. */
+/* Find cases by one set of rules, and drop short ones. */
 static CaseList
 cases_by_rules(const Evidence *evidence, const NumberedWords *a,
 			   const NumberedWords *b,
@@ -381,7 +389,7 @@ cases_by_rules(const Evidence *evidence, const NumberedWords *a,
 	return list;
 }
 
-/* Find the cases of a preset. */
+/* Find the cases of a preset, and store them as passages. */
 static void
 find_by_preset(Evidence *evidence, const CasePreset *preset)
 {
@@ -445,8 +453,8 @@ evidence_end(Evidence *evidence)
 PG_FUNCTION_INFO_V1(coverage);
 
 /*
- * The share of n words that are in ranges, each a start and an end of 32 bits;
- * 0 of no words.
+ * Return the share of n words that are in ranges, given as start << 32 | end;
+ * 0 if n is 0.
  */
 static double
 share_covered(uint64 *ranges, size_t nranges, uint32 n)
@@ -506,8 +514,8 @@ PG_FUNCTION_INFO_V1(shared_passages);
 PG_FUNCTION_INFO_V1(copied_cases);
 
 /*
- * Return a row for each passage; characters count from 1.  A function may have
- * fewer columns.
+ * Put a row into the result for each passage, and free the evidence.
+ * Characters count from 1.  A function may have fewer columns.
  */
 static void
 put_rows(FunctionCallInfo fcinfo, Evidence *evidence)
@@ -552,7 +560,7 @@ shared_passages(PG_FUNCTION_ARGS)
  * copied_cases(a text, b text, preset text, min_length int, min_share double
  * precision, analysis text)
  *
- * No length or no share means what the preset has.
+ * If the length or the share is null, the preset's applies.
  */
 Datum
 copied_cases(PG_FUNCTION_ARGS)
@@ -582,7 +590,7 @@ size_t		memory_peak = 0;
 
 /*
  * Return the peak memory of passages since the last call, in bytes, without
- * the result.
+ * results.
  */
 PG_FUNCTION_INFO_V1(neardup_memory_peak);
 Datum

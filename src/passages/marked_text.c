@@ -1,10 +1,10 @@
 /*
  * marked_text.c
- *		SQL functions: texts as HTML with their passages marked.
+ *		SQL functions that return texts as HTML, with their passages marked.
  *
- * Options of highlight() are those of ts_headline().  It returns the whole
- * text unless HighlightAll is off.  Then it returns excerpts: the longest
- * passages, each with words around it if it is shorter than MinWords.
+ * highlight() has the options of ts_headline().  It returns the whole text
+ * unless HighlightAll is off.  Then it returns excerpts: the longest passages,
+ * and words around a passage that is shorter than MinWords.
  *
  * The page of passages_html() loads nothing else.  A case is underlined.  A
  * passage has one colour and one number in both texts; the number links to the
@@ -34,7 +34,7 @@
 
 /* HTML */
 
-/* Return what stands for a character in HTML, or NULL. */
+/* Return the escape sequence of a character in HTML; NULL if it needs none. */
 static const char *
 escape_of(char c)
 {
@@ -55,7 +55,7 @@ escape_of(char c)
 	}
 }
 
-/* Append UTF-8 escaped for HTML, also within the quotes of an attribute. */
+/* Append UTF-8, escaped for HTML text and for quoted attributes. */
 static void
 append_escaped(StringInfo out, const char *str, size_t len)
 {
@@ -79,6 +79,7 @@ append_escaped(StringInfo out, const char *str, size_t len)
 
 PG_FUNCTION_INFO_V1(highlight);
 
+/* Options of highlight(), named as for ts_headline() */
 typedef struct Headline
 {
 	uint32		max_words;
@@ -91,14 +92,15 @@ typedef struct Headline
 	const char *delimiter;
 } Headline;
 
-/* A stretch of a text: its words and its bytes. */
+/* A stretch of a text: its words and its bytes */
 typedef struct Stretch
 {
-	uint32		first;			/* word */
-	uint32		last;			/* word after it */
-	WordSpan	span;
+	uint32		first;			/* first word */
+	uint32		last;
+	WordSpan	span;			/* word after the last one */
 } Stretch;
 
+/* Stretches of a text, in order */
 typedef struct Stretches
 {
 	Stretch    *stretches;
@@ -107,7 +109,7 @@ typedef struct Stretches
 
 /* Options */
 
-/* Return the number that an option says. */
+/* Return the value of an option that is a number. */
 static uint32
 option_number(DefElem *option)
 {
@@ -117,8 +119,8 @@ option_number(DefElem *option)
 }
 
 /*
- * True if an option is on; as for ts_headline(), a value that is no boolean is
- * off.
+ * True if an option is on.  As for ts_headline(), a value that is no boolean
+ * means off.
  */
 static bool
 option_flag(DefElem *option)
@@ -183,7 +185,8 @@ read_options(const text *options)
 /* Passages */
 
 /*
- * Return the passages in the text a, in order; those that overlap become one.
+ * Return the passages in the text a, in order; passages that overlap become
+ * one.
  */
 static Stretches
 stretches_of(const Evidence *evidence)
@@ -213,8 +216,8 @@ stretches_of(const Evidence *evidence)
 }
 
 /*
- * Append a part of the text with marks.  Parts come in order; *first is the
- * first mark that can reach into the part.
+ * Append a part of the text with marks.  Parts are appended in order; *first
+ * is the first mark that can reach into this part or a later one.
  */
 static void
 append_marked(StringInfo out, const Headline *headline, const ReadText *text,
@@ -255,8 +258,8 @@ is_short(const Headline *headline, const ReadText *text, uint32 word)
 }
 
 /*
- * Return a passage with words around it, between `from` and `to`, or its
- * beginning.
+ * Return an excerpt: a passage with words around it, all between `from` and
+ * `to`, or the beginning of a long passage.
  */
 static Stretch
 excerpt_of(const Headline *headline, const ReadText *text,
@@ -289,8 +292,8 @@ excerpt_of(const Headline *headline, const ReadText *text,
 }
 
 /*
- * Choose the longest passages for excerpts; of equal ones those that begin
- * first.
+ * Choose the longest passages for excerpts; among equally long ones, the
+ * first.  Returns a flag for each passage.
  */
 static bool *
 choose(const Headline *headline, const Stretches *passages)
@@ -322,7 +325,7 @@ append_excerpts(StringInfo out, const Headline *headline,
 				const ReadText *text, const Stretches *passages)
 {
 	bool	   *chosen = choose(headline, passages);
-	uint32		from = 0;		/* words before it are in an excerpt */
+	uint32		from = 0;		/* the words before it are in an excerpt */
 	size_t		first = 0;
 
 	for (size_t i = 0; i < passages->n; i++)
@@ -341,7 +344,7 @@ append_excerpts(StringInfo out, const Headline *headline,
 	}
 }
 
-/* Append the beginning of a text without passages. */
+/* Append the beginning of a text that has no passages. */
 static void
 append_beginning(StringInfo out, const Headline *headline,
 				 const ReadText *text)
@@ -386,27 +389,27 @@ highlight(PG_FUNCTION_ARGS)
 
 /* Style and script of a page */
 
-/* Number of colours of passages: classes c0, c1, ... */
+/* Number of colours of passages, which are the classes c0, c1, ... */
 #define PAGE_COLOURS	8
 
-/* page_style and page_script, by test/data/page_strings */
+/* page_style and page_script, made by test/data/page_strings */
 #include "passages/data/page.inc"
 
 /* Page: passages_html() */
 
 PG_FUNCTION_INFO_V1(passages_html);
 
-/* A passage or a case in one of the texts. */
+/* A passage or a case in one of the texts */
 typedef struct Place
 {
 	WordSpan	span;
-	size_t		number;			/* from 1, of cases and of passages */
+	size_t		number;			/* number of the case or the passage, from 1 */
 	bool		is_case;
 } Place;
 
 /*
- * Order places by where they begin; of those that begin together, the longest
- * first.
+ * Compare places by where they begin.  If they begin together, the longer one
+ * comes first.
  */
 static inline int
 compare_places(const Place *a, const Place *b)
@@ -428,22 +431,22 @@ compare_places(const Place *a, const Place *b)
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-/* One of the texts on the page. */
+/* One of the texts on the page */
 typedef struct Side
 {
-	char		name;			/* a or b */
-	char		other;
+	char		name;			/* 'a' or 'b' */
+	char		other;			/* name of the other text */
 	const ReadText *text;
-	const char *title;			/* in UTF-8 */
+	const char *title;			/* title in UTF-8 */
 	size_t		title_len;
-	Place	   *places;			/* in order */
+	Place	   *places;			/* passages and cases, in order */
 	size_t		n;
-	double		covered;
+	double		covered;		/* share of the text's words in passages */
 } Side;
 
 /* Languages */
 
-/* The tag of a language in HTML, or NULL. */
+/* Return the tag of a language in HTML; NULL if it has none. */
 static const char *
 language_tag(uint8 language)
 {
@@ -457,7 +460,9 @@ language_tag(uint8 language)
 	return language < lengthof(tags) ? tags[language] : NULL;
 }
 
-/* True if most letters of a text's beginning are read from right to left. */
+/*
+ * True if most letters at the beginning of a text are read from right to left.
+ */
 static bool
 is_right_to_left(const ReadText *text)
 {
@@ -483,7 +488,7 @@ is_right_to_left(const ReadText *text)
 
 /* Texts */
 
-/* Append the link of a passage or case to the other text. */
+/* Append the link from a passage or case to its place in the other text. */
 static void
 append_link(StringInfo out, const Side *side, const Place *place)
 {
@@ -508,10 +513,7 @@ begin_mark(StringInfo out, const Place *place)
 						 (place->number - 1) % PAGE_COLOURS);
 }
 
-/*
- * A stack of passages or cases; below the top there may be some that have
- * ended.
- */
+/* A stack of passages or cases; below the top, some may have ended */
 typedef struct OpenPlaces
 {
 	const Place **places;
@@ -519,8 +521,8 @@ typedef struct OpenPlaces
 } OpenPlaces;
 
 /*
- * Pop the places that have ended, and return the top, or NULL.  Those below
- * the top stay, since there can be thousands.
+ * Pop places that have ended from the top, and return the top, or NULL.  Ended
+ * places below the top stay, since there can be thousands.
  */
 static const Place *
 top_place(OpenPlaces *open, uint32 at)
@@ -531,7 +533,8 @@ top_place(OpenPlaces *open, uint32 at)
 }
 
 /*
- * Append text up to a point, marked as the top passage or else the top case.
+ * Append text from `at` to `stop`, marked as the top passage or, without one,
+ * as the top case.  Returns where it ends.
  */
 static uint32
 append_up_to(StringInfo out, const Side *side, OpenPlaces *passages,
@@ -560,8 +563,8 @@ append_up_to(StringInfo out, const Side *side, OpenPlaces *passages,
 }
 
 /*
- * Append a text with its passages and cases marked, each with its number at
- * its start.
+ * Append a text with its passages and cases marked, and their numbers where
+ * they begin.
  */
 static void
 append_text(StringInfo out, const Side *side)
@@ -589,7 +592,7 @@ append_text(StringInfo out, const Side *side)
 	pfree(cases.places);
 }
 
-/* Append a text with its title. */
+/* Append a text and its title. */
 static void
 append_side(StringInfo out, const Side *side, const char *language)
 {
@@ -618,7 +621,10 @@ append_share(StringInfo out, const Side *side)
 	appendStringInfoString(out, "</bdi></q>");
 }
 
-/* Append how many passages there are, and how much of the texts they are. */
+/*
+ * Append how many cases and passages there are, and how much of the texts is
+ * in passages.
+ */
 static void
 append_summary(StringInfo out, const Side *a, const Side *b, size_t ncases)
 {
@@ -642,7 +648,7 @@ append_summary(StringInfo out, const Side *a, const Side *b, size_t ncases)
 	appendStringInfoString(out, ".");
 }
 
-/* Append all that precedes the lists and the texts. */
+/* Append what precedes the lists and the texts. */
 static void
 append_head(StringInfo out, const Side *a, const Side *b, size_t ncases)
 {
@@ -665,7 +671,7 @@ append_head(StringInfo out, const Side *a, const Side *b, size_t ncases)
 						   "</header>\n<main>\n");
 }
 
-/* Count the passages that overlap a case in both texts. */
+/* Return the number of passages that overlap a case in both texts. */
 static size_t
 count_passages_within(const Evidence *evidence, const Passage *outer)
 {
@@ -732,7 +738,7 @@ append_list(StringInfo out, const Evidence *evidence)
 	appendStringInfoString(out, "</table>\n</div>\n</details>\n");
 }
 
-/* Add n passages or cases to a text, numbered from 1. */
+/* Add n passages or cases to a text, and number them from 1. */
 static void
 add_places(Side *side, const WordSpan *spans, size_t n, bool are_cases)
 {
@@ -744,7 +750,7 @@ add_places(Side *side, const WordSpan *spans, size_t n, bool are_cases)
 }
 
 /*
- * Prepare one of the texts of the page, with room for that many passages and
+ * Prepare one of the texts on the page, with room for so many passages and
  * cases.
  */
 static void

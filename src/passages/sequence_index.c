@@ -1,11 +1,12 @@
 /*
  * sequence_index.c
- *		The places of one sequence's hashes in another.
+ *		An index of a sequence's hashes, in which another sequence is looked
+ *		up.
  *
  * A hash table with open addressing.  A slot holds the first place of a hash
  * and a few of its bits; the hash itself is at that place.  Each place links
- * to the next one of the same hash.  Slots are prefetched, since the table is
- * larger than the processor's caches.
+ * to the next place of the same hash.  Slots are prefetched, since the table
+ * is larger than the processor's caches.
  */
 #include "postgres.h"
 
@@ -15,7 +16,8 @@
 #include "base/memory.h"
 #include "passages/sequence_index.h"
 
-#define AHEAD		12			/* hashes from a prefetch to its use */
+#define AHEAD		12			/* number of hashes between a prefetch and its
+								 * use */
 
 /* Prefetch the slot where a hash is looked for first. */
 static inline void
@@ -25,7 +27,7 @@ prefetch_slot(const SequenceIndex *index, uint64 hash)
 														 hash)]);
 }
 
-/* A slot: the upper bits of the hash, and its first place. */
+/* A slot holds the upper bits of the hash, and its first place */
 
 #define FREE_SLOT	PG_UINT32_MAX
 
@@ -37,7 +39,7 @@ make_slot(uint64 hash, uint32 first)
 	return ((uint32) (hash >> 32) & ~(INDEXED_MAX - 1)) | first;
 }
 
-/* True if a slot in use is that hash's. */
+/* True if a used slot belongs to a hash. */
 static inline bool
 is_slot_of(const SequenceIndex *index, uint32 slot, uint64 hash)
 {
@@ -46,14 +48,14 @@ is_slot_of(const SequenceIndex *index, uint32 slot, uint64 hash)
 	return slot == make_slot(hash, first) && index->hashes[first] == hash;
 }
 
-/* Return the first place in a slot, or NOWHERE if it is free. */
+/* Return the first place that a slot holds; NOWHERE if it is free. */
 static inline uint32
 first_of(uint32 slot)
 {
 	return slot == FREE_SLOT ? NOWHERE : slot & (INDEXED_MAX - 1);
 }
 
-/* The slot that holds a hash, or the free one to put it into. */
+/* Return the slot that holds a hash, or the free slot for it. */
 static inline uint32 *
 slot_of(const SequenceIndex *index, uint64 hash)
 {
@@ -72,7 +74,7 @@ one_more(uint8 count)
 	return count < PG_UINT8_MAX ? count + 1 : count;
 }
 
-/* Allocate a table that n hashes fill by 2/3. */
+/* Allocate a hash table that n hashes fill to 2/3. */
 static void
 make_slots(SequenceIndex *index, uint32 n)
 {
@@ -141,7 +143,7 @@ finish(SequenceIndex *index, uint32 *ids)
 	index->hashes = NULL;
 	for (uint32 i = 0; i < index->n; i++)
 		ids[i] = i;
-	/* links lead upwards, so a place has its id before it passes it on */
+	/* links lead upwards, so each place has its id before it is passed on */
 	for (uint32 i = 0; i < index->n; i++)
 	{
 		CHECK_EVERY(i);

@@ -1,30 +1,31 @@
 /*
  * sequence_index.h
- *		The places of one sequence's hashes in another.
+ *		An index of a sequence's hashes, in which another sequence is looked
+ *		up.
  */
 #ifndef NEARDUP_SEQUENCE_INDEX_H
 #define NEARDUP_SEQUENCE_INDEX_H
 
 #include "base/linear_probing.h"
 
-/* No place. */
+/* No place */
 #define NOWHERE		PG_UINT32_MAX
 
-/* A sequence has fewer hashes than this. */
+/* A sequence must have fewer hashes than this */
 #define INDEXED_MAX		(1 << 25)
 
 /*
- * The first place of a hash is its id.  Arrays are per place; counts are valid
- * at first places, and saturate.
+ * The first place of a hash is its id.  Arrays are by place; `count` and
+ * `found` are valid at first places, and saturate.
  */
 typedef struct SequenceIndex
 {
 	uint32		n;
-	uint32	   *next;			/* next place of the same hash, or NOWHERE */
-	uint8	   *count;			/* places of the hash */
-	uint8	   *found;			/* look-ups that found it */
-	const uint64 *hashes;		/* of the caller */
-	uint32	   *slots;
+	uint32	   *next;			/* next place of the same hash; NOWHERE = none */
+	uint8	   *count;			/* number of places of the hash */
+	uint8	   *found;			/* number of look-ups that found the hash */
+	const uint64 *hashes;		/* the indexed hashes, owned by the caller */
+	uint32	   *slots;			/* hash table of first places */
 	TightProbing probing;
 } SequenceIndex;
 
@@ -36,25 +37,25 @@ extern void sequence_index_build(SequenceIndex *index, const uint64 *hashes,
 								 uint32 n);
 
 /*
- * Look up n hashes of another sequence, and set ids[i] to the first place of
- * hash i, or NOWHERE.  `ids` may be the memory of the hashes.
+ * Look up n hashes of another sequence, and set ids[i] to the id of hash i;
+ * NOWHERE if it is not indexed.  `ids` may be the memory of the hashes.
  */
 extern void sequence_index_find(SequenceIndex *index, const uint64 *hashes,
 								uint32 n, uint32 *ids);
 
 /*
- * Index the hashes of b, look up those of a, and replace both by ids, in their
- * own memory.  The index allows no look-ups afterwards.  `all` is the memory
- * context that tests measure.
+ * Index the hashes of b, look up the hashes of a, and replace both by their
+ * ids, in the same memory.  The index allows no look-ups afterwards.  `all` is
+ * the memory context that tests measure.
  */
 extern void sequences_number(SequenceIndex *index, uint64 *a, uint32 na,
 							 uint64 *b, uint32 nb,
 							 MemoryContext all);
 
-/* Free what the index holds; not the hashes. */
+/* Free the index, but not the hashes. */
 extern void sequence_index_free(SequenceIndex *index);
 
-/* Shrink the memory of n hashes, palloc'd, to that of their ids. */
+/* Shrink the palloc'd memory of n hashes, which holds their ids now. */
 static inline uint32 *
 ids_shrink(uint64 *hashes, uint32 n)
 {

@@ -1,12 +1,12 @@
 /*
  * word_places.c
- *		The places of a text's words, compressed.
+ *		Stores the places of a text's words, compressed.
  *
- * A number is written in groups of 7 bits, the lowest first; all but the last
- * have the highest bit set.  Distances have a sign, in their lowest bit, since
- * a word may begin before the end of the word before it: one ligature can
- * stand for two words.  Each 16th word has a mark, from which the others are
- * decoded.
+ * A number is written in groups of 7 bits, the lowest first; in all bytes but
+ * the last the highest bit is set.  Distances have a sign, in their lowest
+ * bit, since a word may begin before the end of the word before it: one
+ * ligature can stand for two words.  Each 16th word has a mark, from which the
+ * others are decoded.
  *
  * A grapheme, which a reader sees as one character, may extend beyond a word.
  * ICU finds graphemes, unless both neighbours of a place are plain ASCII.
@@ -24,11 +24,12 @@
 #include "passages/word_places.h"
 #include "text/letters.h"
 
-#define BYTES_MAX	10			/* of a word, which has two numbers */
+#define BYTES_MAX	10			/* maximum bytes of a word, which has two
+								 * numbers */
 
 /*
- * Write a number by seven bits a byte, the lowest first; return the place
- * behind it.
+ * Write a number, seven bits a byte, the lowest first; return the place behind
+ * it.
  */
 static inline uint8 *
 put_number(uint8 *at, uint32 number)
@@ -49,7 +50,10 @@ get_number(const uint8 *at, uint32 *number)
 	return at;
 }
 
-/* Signed distances as numbers: 0, -1, 1, -2, ... become 0, 1, 2, 3, ... */
+/*
+ * Return a signed distance as a number: 0, -1, 1, -2, ... become 0, 1, 2, 3,
+ * ...
+ */
 static inline uint32
 from_signed(uint32 distance)
 {
@@ -132,7 +136,7 @@ word_place(const WordPlaces *places, uint32 word)
 
 /* Graphemes */
 
-/* ICU's iterator over the graphemes of a text, opened at the first use. */
+/* ICU's iterator over the graphemes of a text, opened when it is first used */
 typedef struct Graphemes
 {
 	const char *utf8;
@@ -142,7 +146,7 @@ typedef struct Graphemes
 	MemoryContextCallback callback;
 } Graphemes;
 
-/* Free what ICU holds; callback of a memory context. */
+/* Memory context callback: free what ICU holds. */
 static void
 graphemes_close(void *arg)
 {
@@ -155,7 +159,7 @@ graphemes_close(void *arg)
 	graphemes->text = NULL;
 }
 
-/* Make the iterator over graphemes of the text. */
+/* Open the iterator over the graphemes of the text. */
 static void
 open_breaks(Graphemes *graphemes)
 {
@@ -229,7 +233,7 @@ count_characters(const char *start, const char *stop)
 }
 
 /*
- * EUC_JIS_2004 has single characters that are a letter and a mark in Unicode.
+ * In EUC_JIS_2004 some single characters are a letter and a mark in Unicode.
  */
 uint32
 count_server_characters(const char *start, const char *stop)
@@ -250,11 +254,11 @@ count_server_characters(const char *start, const char *stop)
 void
 spans_to_characters(const char *utf8, WordSpan *spans, size_t n)
 {
-	uint64	   *places;			/* with the number of the start or end */
+	uint64	   *places;			/* place << 32 | number of the start or end */
 	uint32		at = 0;
 	uint32		characters = 0;
 
-	/* SQL_ASCII has no characters but bytes */
+	/* the characters of SQL_ASCII are bytes */
 	if (GetDatabaseEncoding() == PG_SQL_ASCII || n == 0)
 		return;
 	places = MemoryContextAllocHuge(CurrentMemoryContext,

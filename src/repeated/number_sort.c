@@ -1,6 +1,6 @@
 /*
  * number_sort.c
- *		Sorting of rows of numbers, within a limit of memory.
+ *		Sorts rows of numbers, within a limit of memory.
  */
 #include "postgres.h"
 
@@ -40,7 +40,7 @@ number_sort_put(NumberSort *sort, const int64 *numbers)
 	int			n = sort->in->tts_tupleDescriptor->natts;
 
 	ExecClearTuple(sort->in);
-	/* on 32 bits numbers are pointers, and copied below */
+	/* on 32 bits numbers are passed by reference; the sort copies them */
 	for (int i = 0; i < n; i++)
 		sort->in->tts_values[i] = Int64GetDatumFast(numbers[i]);
 	memset(sort->in->tts_isnull, 0, n * sizeof(bool));

@@ -1,18 +1,18 @@
 /*
  * repeated_passages.c
- *		Passages that a collection of documents repeats, and where each is
- *		first.
+ *		repeated_passages(): finds the passages that a collection of documents
+ *		repeats, and where each occurs first.
  *
  * All words of the collection are numbered, by document, with a number left
  * free between two documents.  A *window* is min_words words in a row of one
- * document; it is repeated if an equal one begins, and ends, before it.  A
+ * document; it is repeated if an equal window begins, and ends, before it.  A
  * passage is a run of repeated windows whose first occurrences follow each
- * other as they do.
+ * other, too.
  *
  * Three sorts replace all random access:
  *
- * 1. The windows' hashes, with their places, are sorted.  Of equal ones the first in the
- *    collection comes first.
+ * 1. The windows' hashes, with their places, are sorted.  The first of equal
+ *    windows in the collection comes first.
  * 2. Repeated windows are sorted by place.  Runs of them become passages, whose characters are
  *    found in their documents, which are read in order.
  * 3. Passages are sorted by their first occurrence, whose characters are found
@@ -48,8 +48,8 @@ PG_FUNCTION_INFO_V1(repeated_passages);
 	"Give the type of the ids as the first argument, as in repeated_passages(NULL::uuid, 'SELECT ...')."
 
 /*
- * Parts of the memory, in eighths; the first sort ends before the last one
- * begins.
+ * Shares of the memory, in eighths.  The first sort has ended before the last
+ * one begins.
  */
 #define WINDOWS_SHARE	4
 #define REPEATS_SHARE	2
@@ -57,53 +57,60 @@ PG_FUNCTION_INFO_V1(repeated_passages);
 #define DOCUMENTS_SHARE	1
 #define IDS_SHARE		1
 
-/* Columns of the sorts; they begin with what a sort is by. */
+/* Columns of the sort of windows; the sort is by hash, then by place */
 enum WindowColumns
 {
 	WINDOW_HASH, WINDOW_PLACE, WINDOW_COLUMNS
 };
 
+/* Columns of the sort of repeated windows; the sort is by place */
 enum RepeatColumns
 {
 	REPEAT_PLACE, REPEAT_FIRST, REPEAT_COLUMNS
 };
 
-/* Words of a document, and what is known of them. */
+/* Columns of a run of words in a document; the sort is by place */
 enum StretchColumns
 {
 	STRETCH_PLACE,				/* number of its first word in the collection */
-	STRETCH_ROW,				/* the repeated passage's row; before it is
-								 * known, its first occurrence's place */
+	STRETCH_ROW,				/* row of the repeated passage; before that is
+								 * known, place of its first occurrence */
 	STRETCH_WORDS,
-	STRETCH_START,				/* of the repeated passage, in characters */
-	STRETCH_LENGTH,
+	STRETCH_START,				/* first character of the repeated passage */
+	STRETCH_LENGTH,				/* number of its characters */
 	STRETCH_COLUMNS
 };
 
+/* A run of words in a document */
 typedef int64 Stretch[STRETCH_COLUMNS];
 
+/* State of repeated_passages() */
 typedef struct Collection
 {
 	ReturnSetInfo *result;
 	DocContext *doccxt;
-	size_t		memory;
+	size_t		memory;			/* bytes of one share of the memory */
 	uint32		min_words;
 	TypedColumn id;
 	TypedColumn doc;
 	RowIds		ids;
-	Tuplestorestate *documents; /* text, and number of words */
-	TupleDesc	desc;			/* of these */
-	int64		end;			/* place behind the last document */
+	Tuplestorestate *documents; /* rows: text, and number of words */
+	TupleDesc	desc;			/* columns of these rows */
+	int64		end;			/* number of the first word of the next
+								 * document */
 	NumberSort	windows;
 	NumberSort	repeats;
 	NumberSort	stretches;
-	bool		has_ahead;		/* one repeated window was read ahead */
-	int64		ahead[REPEAT_COLUMNS];
+	bool		has_ahead;		/* true if a repeated window was read ahead */
+	int64		ahead[REPEAT_COLUMNS];	/* that window */
 } Collection;
 
 /* Windows */
 
-/* Return the hash of two sequences in a row, by their hashes. */
+/*
+ * Return the hash of two sequences of words, one after the other, from their
+ * hashes.
+ */
 static inline uint64
 hash_pair(uint64 first, uint64 second)
 {
@@ -136,7 +143,9 @@ hash_windows(uint64 *hashes, uint32 n, uint32 k)
 	}
 }
 
-/* Put the windows of a document; return its number of words. */
+/*
+ * Put the windows of a document into their sort; return its number of words.
+ */
 static uint32
 put_windows(Collection *all, const text *doc)
 {
@@ -177,7 +186,10 @@ add_document(void *context, TupleTableSlot *slot)
 	all->end += (int64) nwords + 1;
 }
 
-/* Put the windows that an equal one precedes, each with the first one. */
+/*
+ * Put each window that is repeated into the next sort, with its first
+ * occurrence.
+ */
 static void
 find_repeats(Collection *all)
 {
@@ -194,7 +206,7 @@ find_repeats(Collection *all)
 			first = window[WINDOW_PLACE];
 		}
 		Assert(window[WINDOW_PLACE] >= first);
-		/* the first one stays as a whole */
+		/* the first occurrence stays whole */
 		if (window[WINDOW_PLACE] >= first + all->min_words)
 		{
 			int64		repeat[REPEAT_COLUMNS] = {window[WINDOW_PLACE], first};
@@ -206,7 +218,7 @@ find_repeats(Collection *all)
 
 /* Passages */
 
-/* Read one repeated window ahead. */
+/* Read the next repeated window ahead. */
 static void
 read_ahead(Collection *all)
 {
@@ -215,7 +227,7 @@ read_ahead(Collection *all)
 
 /*
  * Get the next run of repeated windows whose first occurrences follow each
- * other.
+ * other; false if there is none.
  */
 static bool
 next_passage(Collection *all, Stretch stretch)
@@ -239,14 +251,14 @@ next_passage(Collection *all, Stretch stretch)
 	return true;
 }
 
-/* Get the next first occurrence. */
+/* Get the next first occurrence; false if there is none. */
 static bool
 next_first(Collection *all, Stretch stretch)
 {
 	return number_sort_get(&all->stretches, stretch);
 }
 
-/* Put a passage among those that are sorted by their first occurrence. */
+/* Put a passage into the sort by first occurrences. */
 static void
 put_passage(Collection *all, uint32 row, const Stretch stretch,
 			const WordSpan *characters)
@@ -262,8 +274,8 @@ put_passage(Collection *all, uint32 row, const Stretch stretch,
 }
 
 /*
- * Put a row of the result, for a passage whose first occurrence is in that
- * row.
+ * Put a row into the result: a passage, and its first occurrence, which is in
+ * document `row`.
  */
 static void
 put_result(Collection *all, uint32 row, const Stretch stretch,
@@ -282,24 +294,25 @@ put_result(Collection *all, uint32 row, const Stretch stretch,
 						 nulls);
 }
 
-/* Documents, once more */
+/* Passes over the documents */
 
 /*
- * How stretches are got, in the order of their places, and put with their
- * characters.
+ * A pass over the documents: how stretches are got, in the order of their
+ * places, and put with their characters
  */
 typedef struct StretchPass
 {
 	bool		(*next) (Collection *all, Stretch stretch);
 	void		(*put) (Collection *all, uint32 row, const Stretch stretch,
 						const WordSpan *characters);
-	Stretch		ahead;			/* the next one */
-	bool		has_ahead;
+	Stretch		ahead;			/* the next stretch */
+	bool		has_ahead;		/* true if there is a next stretch */
 } StretchPass;
 
 /*
- * Find the characters of the stretches of one document, whose words begin at a
- * place, and put them.  Allocates in the current memory context.
+ * Find the characters of the stretches in one document, and put them.  `place`
+ * is the number of the document's first word.  Allocates in the current memory
+ * context.
  */
 static void
 pass_document(Collection *all, StretchPass *pass, uint32 row, const text *doc,
@@ -331,7 +344,7 @@ pass_document(Collection *all, StretchPass *pass, uint32 row, const text *doc,
 		pass->put(all, row, stretches[i], &spans[i]);
 }
 
-/* Read the documents in which stretches are. */
+/* Read all documents that have stretches. */
 static void
 pass_documents(Collection *all, StretchPass *pass)
 {
@@ -371,7 +384,7 @@ pass_documents(Collection *all, StretchPass *pass)
 
 /* The function */
 
-/* Prepare a collection for the rows of a query, whose ids are of that type. */
+/* Prepare a collection for the rows of a query; ids are cast to id_type. */
 static void
 begin_collection(Collection *all, TupleDesc columns, Oid id_type)
 {
@@ -391,8 +404,8 @@ begin_collection(Collection *all, TupleDesc columns, Oid id_type)
 }
 
 /*
- * Sort the windows, then the repeated ones, then passages by where they are
- * first.
+ * Sort the windows, then the repeated windows, then the passages by their
+ * first occurrences, and put the result.
  */
 static void
 put_all_passages(Collection *all)
