@@ -313,7 +313,9 @@ BEGIN
          format('table "%s" has no index that serves %s %s of %s', relation, measure, threshold,
                 CASE WHEN column_number IS NULL THEN 'its expression' ELSE quote_ident(signature) END),
          coalesce(answers, format('There is neither a column "%s" of type signature with an index, nor an index of that name.', signature)),
-         format('CREATE INDEX ON %s USING neardup (%I)', relation, signature)),
+         CASE WHEN column_number IS NULL THEN format('Name a column of type signature, such as sig signature GENERATED ALWAYS AS (shingles(%I)) STORED, '
+                                                     'with an index, or an index on such an expression.', signature)
+             ELSE format('CREATE INDEX ON %s USING neardup (%I)', relation, signature) END),
         (rule NOT IN ('greedy', 'connected'), 'invalid_parameter_value', format('rule of groups is not known: "%s"', rule),
          'It decides which rows are a group.', 'The rules are greedy and connected.'),
         (refresh NOT IN ('deferred', 'immediate'), 'invalid_parameter_value', format('refresh of groups is not known: "%s"', refresh),
