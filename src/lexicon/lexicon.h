@@ -37,7 +37,7 @@ typedef struct Lexicon
 	uint8		version;		/* LEXICON_VERSION */
 	uint8		reading;		/* READING_... */
 	uint8		language;		/* down to k: the analysis, as in a spec */
-	uint8		unit;			/* of words: unit word, order keep, k = 1 */
+	uint8		unit;			/* for words: unit word, order keep, k = 1 */
 	uint32		filters;
 	uint32		analysis;
 	uint8		order;

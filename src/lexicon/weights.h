@@ -105,7 +105,7 @@ extern Bag *bag_create(void);
 extern void bag_clear(Bag *bag);
 
 /*
- * Add n words; raises PROGRAM_LIMIT_EXCEEDED beyond 2^32 - 1 different ones.
+ * Add n words; raises PROGRAM_LIMIT_EXCEEDED beyond 2^32 - 1 different words.
  */
 extern void bag_add(Bag *bag, const uint64 *hashes, size_t n);
 

@@ -90,7 +90,7 @@ typedef struct WordSetRound
 /* A word set under construction */
 typedef struct WordSet
 {
-	const Occurrence *occurrences;	/* by word, then by falling share */
+	const Occurrence *occurrences;	/* shares by word, then falling */
 	size_t		documents;
 	double		near;			/* share of one word in an average document */
 	uint32	   *covers;			/* number of chosen words of each document */

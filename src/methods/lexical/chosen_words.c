@@ -53,7 +53,7 @@ before(const TopWord *a, const TopWord *b)
 		(a->weight == b->weight && a->hash < b->hash);
 }
 
-/* Insert a word into the *have <= n best ones if it is good enough. */
+/* Insert a word into the *have <= n best words if it is good enough. */
 static void
 insert_word(TopWord *top, size_t *have, size_t n, TopWord word)
 {
@@ -189,13 +189,13 @@ top_words_by_tf(PG_FUNCTION_ARGS)
 
 PG_FUNCTION_INFO_V1(imatch);
 
-#define MAX_LEXICONS	100		/* further ones */
+#define MAX_LEXICONS	100		/* greatest number of further lexicons */
 #define MAX_MINIMUM		10000
 
 /* The arguments about lexicons, compared with memcmp */
 typedef struct Arguments
 {
-	int64		lexicons;		/* further ones */
+	int64		lexicons;		/* number of further lexicons */
 	int64		minimum;		/* least number of words for a coordinate */
 	double		low;			/* least and largest rarity of a word */
 	double		high;

@@ -122,8 +122,8 @@ bottom_check(const Signature *sig)
 
 /*
  * Write the s smallest hashes of n > s features, rising, to smallest, which
- * has room for 2 s.  One half has the smallest hashes so far; smaller ones
- * gather in the other half until that is full.
+ * has room for 2 s.  One half has the smallest hashes so far; further
+ * candidates gather in the other half until it is full.
  */
 static void
 choose_smallest(const SignatureSpec *spec, const uint64 *features, size_t n,

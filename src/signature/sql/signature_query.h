@@ -19,7 +19,8 @@ typedef struct SignatureQuery
 	uint32		measure;		/* Measure; its first argument is the left
 								 * operand, its second this signature */
 	float8		threshold;		/* valid for the measure */
-	Signature	signature;		/* with a varlena header of its own */
+	Signature	signature;		/* a complete signature, with its varlena
+								 * header */
 } SignatureQuery;
 
 StaticAssertDecl(offsetof(SignatureQuery, signature) == 16,
