@@ -104,9 +104,7 @@ extern Bag *bag_create(void);
 /* Empty the bag, and free the memory of a large document. */
 extern void bag_clear(Bag *bag);
 
-/*
- * Add n words; raises PROGRAM_LIMIT_EXCEEDED beyond 2^32 - 1 different words.
- */
+/* Add n words; raises PROGRAM_LIMIT_EXCEEDED beyond 2^30 different words. */
 extern void bag_add(Bag *bag, const uint64 *hashes, size_t n);
 
 /*
