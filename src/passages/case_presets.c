@@ -22,11 +22,11 @@
  */
 #define STRICT_SHARE	0.6
 
-/* The source of a summary has at least so many times as many words. */
+/* The source of a summary has at least SUMMARY_RATIO times as many words. */
 #define SUMMARY_RATIO	2
 
 /*
- * A source that has at least 1 in so many of its text's words is widened to
+ * A source that has at least 1 / WHOLE_TEXT of its text's words is widened to
  * the whole text.
  */
 #define WHOLE_TEXT		5

@@ -20,7 +20,7 @@ typedef struct CaseRules
 	uint32		least;			/* least number of matched words in a passage */
 	uint32		pair_often;		/* a pair that occurs more often in a text
 								 * makes no match */
-	uint32		rarity;			/* a word that is more than 1 in so many of a
+	uint32		rarity;			/* a word that is more than 1 / rarity of a
 								 * text's words makes no pairs */
 	uint32		gap;			/* greatest distance between matches of a
 								 * case, in one of the texts */

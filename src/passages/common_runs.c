@@ -390,7 +390,7 @@ aside_word(const Aside *aside, uint32 i)
 	return aside->nearest[(ptrdiff_t) aside->step * i];
 }
 
-/* Skip so many words. */
+/* Skip the next `words` words. */
 static inline void
 advance(Aside *aside, uint32 words)
 {
@@ -399,8 +399,8 @@ advance(Aside *aside, uint32 words)
 }
 
 /*
- * Return how many words agree, at most k, after so many skipped words on each
- * side.
+ * Return how many words agree, at most k, after skip_a and skip_b skipped
+ * words.
  */
 static inline uint32
 agreement(const Aside *a, uint32 skip_a, const Aside *b, uint32 skip_b,

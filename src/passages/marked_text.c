@@ -750,7 +750,7 @@ add_places(Side *side, const WordSpan *spans, size_t n, bool are_cases)
 }
 
 /*
- * Prepare one of the texts on the page, with room for so many passages and
+ * Prepare one of the texts on the page, with room for `room` passages and
  * cases.
  */
 static void
