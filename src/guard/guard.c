@@ -188,6 +188,8 @@ check_row(Guard *guard, TriggerData *trigdata, MemoryContext caller)
 }
 
 PG_FUNCTION_INFO_V1(neardup_guard);
+
+/* neardup_guard() RETURNS trigger */
 Datum
 neardup_guard(PG_FUNCTION_ARGS)
 {
