@@ -114,9 +114,15 @@ SELECT near_duplicate_groups_check('reference_groups');
 SELECT * FROM reference_groups ORDER BY id;
 -- near_duplicate_groups_note near_duplicate_groups_create
 -- near_duplicate_groups_merge near_duplicate_groups_merge_script near_duplicate_groups_create
+BEGIN;
+CALL near_duplicate_groups_merge('reference_groups');
+ROLLBACK;
 -- near_duplicate_groups_merge_script near_duplicate_groups_merge
 SELECT count(*) > 0 AS statements FROM near_duplicate_groups_merge_script('reference_groups');
 -- neardup_backfill neardup_outdated
+CREATE TABLE reference_filled AS SELECT id, body, NULL::signature AS words FROM reference_docs;
+CALL neardup_backfill('reference_filled', 'words', 'shingles(body, 1)');
+SELECT id, nfeatures(words) FROM reference_filled ORDER BY id;
 -- near_duplicate_groups_refresh near_duplicate_groups_create near_duplicate_groups_check
 UPDATE reference_docs SET body = 'Trams run again.' WHERE id = 2;
 CALL near_duplicate_groups_refresh('reference_groups');
@@ -133,9 +139,23 @@ SELECT neardup_estimate_gin(sig, 0.8) > 0 AS bytes FROM reference_docs;
 -- neardup_explain_index near_duplicate
 SELECT neardup_explain_index('reference_sig', 0.3);
 -- neardup_fill neardup_guard
+CREATE TABLE reference_titles (title text, sig signature);
+CREATE TRIGGER reference_fill BEFORE INSERT OR UPDATE ON reference_titles
+  FOR EACH ROW EXECUTE FUNCTION neardup_fill('sig', 'shingles(title, 2)', 'title');
+INSERT INTO reference_titles VALUES ('A new reading room') RETURNING nfeatures(sig);
 -- neardup_guard neardup_guard_check neardup_guard_violations neardup_guard_skipped
 CREATE CONSTRAINT TRIGGER reference_guard AFTER INSERT OR UPDATE ON reference_docs
   FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8');
+
+CREATE TABLE reference_posts (id int PRIMARY KEY, tenant int, same_as int, body text,
+  sig signature GENERATED ALWAYS AS (shingles(body)) STORED);
+CREATE INDEX ON reference_posts USING neardup (sig);
+CREATE TRIGGER reference_tag BEFORE INSERT OR UPDATE ON reference_posts
+  FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8', 'tag', 'same_as',
+                                              'if', 'abs(new.id - old.id) < 5', 'within', 'tenant');
+INSERT INTO reference_posts VALUES (1, 7, NULL, 'Trams run every ten minutes.'),
+  (2, 7, NULL, 'trams run every ten minutes'), (3, 8, NULL, 'Trams run every ten minutes.'),
+  (10, 7, NULL, 'Trams run every ten minutes!') RETURNING id, same_as;
 -- neardup_guard_check neardup_guard neardup_guard_violations
 SELECT neardup_guard_check('reference_docs', 'reference_guard');
 -- neardup_guard_rows neardup_guard_violations
@@ -154,6 +174,8 @@ SELECT sum(rows) >= 3 AS rows FROM neardup_index_segments('reference_sig');
 -- neardup_outdated neardup_accept_versions
 SELECT * FROM neardup_outdated('reference_docs', 'sig');
 -- neardup_pairs candidate_keys
+CALL neardup_pairs('reference_posts', 'id', 'sig', 0.8, 'reference_pairs');
+SELECT * FROM reference_pairs WHERE a < 3 ORDER BY a, b;
 -- neardup_versions neardup_components
 SELECT component FROM neardup_versions() ORDER BY component COLLATE "C";
 -- neardup_words shingles
