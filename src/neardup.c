@@ -38,7 +38,7 @@ _PG_init(void)
 							 "Functions such as near_duplicate() take the threshold as an argument.",
 							 &neardup_threshold,
 							 0.8, 0.0, 1.0,
-							 PGC_USERSET, GUC_EXPLAIN | settings_taken_over(),
+							 PGC_USERSET, GUC_EXPLAIN | guc_parallel_flags(),
 							 check_threshold, NULL, NULL);
 #ifdef NEARDUP_TESTING
 	DefineCustomIntVariable("neardup.merge_postings",

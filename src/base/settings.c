@@ -19,7 +19,7 @@ double		neardup_threshold = 0.8;
  * Then the default would hold in that worker, or for the rest of the session.
  */
 int
-settings_taken_over(void)
+guc_parallel_flags(void)
 {
 	return IsInParallelMode() ? COMPAT_GUC_ALLOW_IN_PARALLEL : 0;
 }

@@ -9,7 +9,7 @@
 extern double neardup_threshold;
 
 /* Return the flags that a setting needs beside its own when it is defined. */
-extern int	settings_taken_over(void);
+extern int	guc_parallel_flags(void);
 
 #ifdef NEARDUP_TESTING
 

@@ -159,7 +159,7 @@ sorted_shingles(const uint64 *units, size_t n, size_t k, uint64 *room,
  * that the compiler knows the length.
  */
 static inline void
-shingles_kept(const uint64 *units, size_t n, size_t k, uint64 *shingles)
+shingles_of_length(const uint64 *units, size_t n, size_t k, uint64 *shingles)
 {
 	for (size_t i = 0; i + k <= n; i++)
 		shingles[i] = hash_uint64s(units + i, k);
@@ -200,16 +200,16 @@ shingles_sum(const uint64 *units, size_t n, size_t k, uint64 *shingles)
 /* Hash the units of each shingle in sequence, for any k. */
 HASHES_INLINE
 static void
-shingles_keep(const uint64 *units, size_t n, size_t k, uint64 *shingles)
+shingles_in_order(const uint64 *units, size_t n, size_t k, uint64 *shingles)
 {
 	if (k == 1)
-		shingles_kept(units, n, 1, shingles);
+		shingles_of_length(units, n, 1, shingles);
 	else if (k == 2)
-		shingles_kept(units, n, 2, shingles);
+		shingles_of_length(units, n, 2, shingles);
 	else if (k == 3)
-		shingles_kept(units, n, 3, shingles);
+		shingles_of_length(units, n, 3, shingles);
 	else
-		shingles_kept(units, n, k, shingles);
+		shingles_of_length(units, n, k, shingles);
 }
 
 void
@@ -229,7 +229,7 @@ order_shingles(Order order, const uint64 *units, size_t n, size_t k,
 			shingles_sum(units, n, k, shingles);
 			break;
 		default:
-			shingles_keep(units, n, k, shingles);
+			shingles_in_order(units, n, k, shingles);
 			break;
 	}
 }

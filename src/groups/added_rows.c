@@ -73,7 +73,7 @@ enum OldColumns
 /* State of a call */
 typedef struct AddedRows
 {
-	RowSets		rows;			/* old rows, with the ids of their
+	GroupInput	rows;			/* old rows, with the ids of their
 								 * representatives, then new rows */
 	GroupRule	rule;
 	Tuplestorestate *store;		/* the new rows */
@@ -98,9 +98,9 @@ static void
 store_new(void *context, TupleTableSlot *slot)
 {
 	AddedRows  *added = context;
-	RowSets    *rows = &added->rows;
+	GroupInput *rows = &added->rows;
 
-	row_sets_read(rows, slot);
+	group_input_read(rows, slot);
 	tuplestore_putvalues(added->store, rows->desc, rows->values, rows->nulls);
 	added->sets = added->sets &&
 		(rows->nulls[1] ||
@@ -112,11 +112,11 @@ store_new(void *context, TupleTableSlot *slot)
 static void
 read_new(AddedRows *added, const char *text)
 {
-	RowSets    *rows = &added->rows;
+	GroupInput *rows = &added->rows;
 	UserQuery	query;
 
 	user_query_begin(&query, text, NULL, NULL);
-	row_sets_columns(rows, query.result);
+	group_input_columns(rows, query.result);
 	added->store = tuplestore_begin_heap(true, false,
 										 Max(rows->memory / 16 / 1024, 64));
 	added->sets = true;
@@ -131,8 +131,8 @@ add_new(void *context, TupleTableSlot *slot)
 
 	CHECK_FOR_INTERRUPTS();
 	slot_getallattrs(slot);
-	row_sets_add(&added->rows, slot->tts_values[0], slot->tts_values,
-				 slot->tts_isnull);
+	group_input_add(&added->rows, slot->tts_values[0], slot->tts_values,
+					slot->tts_isnull);
 }
 
 /* Old rows */
@@ -152,7 +152,7 @@ begin_old(AddedRows *added)
 	static const char *const what[] = {
 		"the id", "the signature", "the representative", "the similarity"
 	};
-	RowSets    *rows = &added->rows;
+	GroupInput *rows = &added->rows;
 	TupleDesc	desc = added->query.result;
 	Oid			id = rows->ids.type;
 	Oid			types[] = {id, rows->signature_type, id, FLOAT8OID};
@@ -217,7 +217,7 @@ static void
 add_old(void *context, TupleTableSlot *slot)
 {
 	AddedRows  *added = context;
-	RowSets    *rows = &added->rows;
+	GroupInput *rows = &added->rows;
 	bool		isnull;
 	Datum		id = typed_value(&added->columns[OLD_ID], slot, &isnull);
 	uint32		row = rows->ids.n;
@@ -240,14 +240,14 @@ add_old(void *context, TupleTableSlot *slot)
 		rows->values[2 + i] = typed_value(&added->scope[i], slot,
 										  &rows->nulls[2 + i]);
 	row_ids_put(&added->olds, id, false);
-	set = row_sets_add(rows, id, rows->values, rows->nulls);
+	set = group_input_add(rows, id, rows->values, rows->nulls);
 	if (added->rule == RULE_GREEDY)
-		row_sets_give(rows, set, ids_equal(added, id, rows->values[0]),
-					  old_similarity(added, slot));
+		group_input_seed(rows, set, ids_equal(added, id, rows->values[0]),
+						 old_similarity(added, slot));
 	else if (row > 0 &&
 			 ids_equal(added, row_ids_get(&rows->ids, row - 1),
 					   rows->values[0]))
-		row_sets_unite(rows, added->last, set);
+		group_input_unite(rows, added->last, set);
 	added->last = set;
 }
 
@@ -270,7 +270,7 @@ static bool
 has_equal_types(const AddedRows *added)
 {
 	TupleDesc	desc = added->query.result;
-	const RowSets *rows = &added->rows;
+	const GroupInput *rows = &added->rows;
 	bool		equal = TupleDescAttr(desc,
 									  OLD_SIGNATURE)->atttypid ==
 	rows->signature_type;
@@ -288,7 +288,7 @@ has_equal_types(const AddedRows *added)
 static bool
 find_by_index(AddedRows *added, Oid schema)
 {
-	RowSets    *rows = &added->rows;
+	GroupInput *rows = &added->rows;
 	StringInfoData columns;
 	StringInfoData old_scope;
 	StringInfoData new_scope;
@@ -344,7 +344,7 @@ static void
 put_old(AddedRows *added, ReturnSetInfo *rsinfo, uint32 row)
 {
 	RowIds	   *ids = &added->rows.ids;
-	GroupMember member = row_sets_member(&added->rows, row);
+	GroupMember member = group_input_member(&added->rows, row);
 
 	if (added->rule == RULE_GREEDY)
 	{
@@ -378,7 +378,7 @@ put_rows(AddedRows *added, ReturnSetInfo *rsinfo)
 			put_old(added, rsinfo, row);
 		else
 			put_row(added, rsinfo, row_ids_get(ids, row),
-					row_sets_member(&added->rows, row));
+					group_input_member(&added->rows, row));
 		MemoryContextReset(per_row);
 	}
 	MemoryContextSwitchTo(old);
@@ -400,8 +400,8 @@ near_duplicate_groups_add(PG_FUNCTION_ARGS)
 	if (!groups_begin(fcinfo, 5, true, &arguments))
 		return (Datum) 0;
 	added.rule = arguments.rule;
-	row_sets_begin(&added.rows, fcinfo, arguments.first + 3, &arguments);
-	row_sets_set_threshold(&added.rows, PG_GETARG_FLOAT8(arguments.first + 2));
+	group_input_begin(&added.rows, fcinfo, arguments.first + 3, &arguments);
+	group_input_set_threshold(&added.rows, PG_GETARG_FLOAT8(arguments.first + 2));
 	read_new(&added, text_to_cstring(PG_GETARG_TEXT_PP(arguments.first)));
 	user_query_begin(&added.query,
 					 text_to_cstring(PG_GETARG_TEXT_PP(arguments.first + 1)),
@@ -414,9 +414,9 @@ near_duplicate_groups_add(PG_FUNCTION_ARGS)
 	 * an equal row is enough only if the new row is known to have the same
 	 * set
 	 */
-	if (found && row_sets_forgot(&added.rows))
+	if (found && group_input_has_untracked(&added.rows))
 	{
-		row_sets_clear(&added.rows);
+		group_input_clear(&added.rows);
 		row_ids_end(&added.olds);
 		row_ids_begin(&added.olds, arguments.id_type, added.rows.memory / 16);
 		found = false;
@@ -428,9 +428,9 @@ near_duplicate_groups_add(PG_FUNCTION_ARGS)
 	user_query_run_inside(&added.query, "TABLE " VALUES_TABLE, NULL, add_new,
 						  &added);
 	tuplestore_end(added.store);
-	row_sets_decide(&added.rows, arguments.rule);
+	group_input_decide(&added.rows, arguments.rule);
 	put_rows(&added, (ReturnSetInfo *) fcinfo->resultinfo);
 	row_ids_end(&added.olds);
-	row_sets_end(&added.rows);
+	group_input_end(&added.rows);
 	return (Datum) 0;
 }

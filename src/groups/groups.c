@@ -57,7 +57,7 @@ PG_FUNCTION_INFO_V1(near_duplicate_groups);
 
 /* Prepare to number the values of the columns after the signature. */
 static void
-begin_scope(RowSets *rows, TupleDesc desc)
+begin_scope(GroupInput *rows, TupleDesc desc)
 {
 	TupleDesc	columns;
 
@@ -88,7 +88,7 @@ begin_scope(RowSets *rows, TupleDesc desc)
 
 /* Return a hash of the scope; different scopes have different hashes. */
 static uint64
-hash_scope(RowSets *rows, const Datum *values, const bool *nulls)
+hash_scope(GroupInput *rows, const Datum *values, const bool *nulls)
 {
 	return rows->nscope == 0 ? 0 :
 		mix64(rows->secret +
@@ -102,7 +102,7 @@ hash_scope(RowSets *rows, const Datum *values, const bool *nulls)
  * with the collation of the id column.
  */
 static void
-begin_apart(RowSets *rows, Form_pg_attribute id)
+begin_apart(GroupInput *rows, Form_pg_attribute id)
 {
 	if (rows->apart_query != NULL)
 		apart_rows_begin(&rows->apart, rows->apart_query, rows->ids.type,
@@ -112,7 +112,7 @@ begin_apart(RowSets *rows, Form_pg_attribute id)
 }
 
 void
-row_sets_columns(RowSets *rows, TupleDesc desc)
+group_input_columns(GroupInput *rows, TupleDesc desc)
 {
 	/* a query of one column lacks the signature or the id: see QUERY_HINT */
 	rows->signature = typed_column(desc, 2, rows->signature_type, false,
@@ -131,7 +131,7 @@ row_sets_columns(RowSets *rows, TupleDesc desc)
 }
 
 void
-row_sets_read(RowSets *rows, TupleTableSlot *slot)
+group_input_read(GroupInput *rows, TupleTableSlot *slot)
 {
 	rows->values[0] = typed_value(&rows->id, slot, &rows->nulls[0]);
 	rows->values[1] = typed_value(&rows->signature, slot, &rows->nulls[1]);
@@ -143,7 +143,7 @@ row_sets_read(RowSets *rows, TupleTableSlot *slot)
 
 /* Begin the SetGroups of a new SpecGroups. */
 static SetGroups *
-begin_sets(RowSets *rows, SignatureKind kind)
+begin_sets(GroupInput *rows, SignatureKind kind)
 {
 	/* the first spec has most of the sets; further specs get little memory */
 	int			share = rows->ngroups > 0 ? 1 :
@@ -161,7 +161,7 @@ begin_sets(RowSets *rows, SignatureKind kind)
  * created if needed.
  */
 static int
-groups_of_spec(RowSets *rows, const SignatureSpec *spec, SignatureKind kind)
+groups_of_spec(GroupInput *rows, const SignatureSpec *spec, SignatureKind kind)
 {
 	MemoryContext old = MemoryContextSwitchTo(rows->context);
 	int			i = 0;
@@ -199,7 +199,7 @@ groups_of_spec(RowSets *rows, const SignatureSpec *spec, SignatureKind kind)
  * first one.
  */
 static void
-note_spec(RowSets *rows, const Signature *sig)
+note_spec(GroupInput *rows, const Signature *sig)
 {
 	if (rows->ngroups > 0 && likely(spec_equal(&rows->last, &sig->spec)))
 		return;
@@ -218,7 +218,7 @@ note_spec(RowSets *rows, const Signature *sig)
  * return the set's number, or NO_SET if it has no features.
  */
 static SetNumber
-add_set(RowSets *rows, Datum id, const Signature *sig, const Datum *scope,
+add_set(GroupInput *rows, Datum id, const Signature *sig, const Datum *scope,
 		const bool *nulls)
 {
 	uint32		name = rows->apart_query == NULL ? 0 :
@@ -239,7 +239,7 @@ add_set(RowSets *rows, Datum id, const Signature *sig, const Datum *scope,
 }
 
 SetNumber
-row_sets_add(RowSets *rows, Datum id, const Datum *values, const bool *nulls)
+group_input_add(GroupInput *rows, Datum id, const Datum *values, const bool *nulls)
 {
 	SetNumber	set = NO_SET;
 
@@ -255,39 +255,39 @@ row_sets_add(RowSets *rows, Datum id, const Datum *values, const bool *nulls)
 
 /* Return the SetGroups that a set belongs to. */
 static SetGroups *
-groups_of(const RowSets *rows, SetNumber set)
+groups_of(const GroupInput *rows, SetNumber set)
 {
 	Assert(set >> 32 < rows->ngroups);
 	return rows->groups[set >> 32].groups;
 }
 
 void
-row_sets_give(RowSets *rows, SetNumber set, bool represents, double similarity)
+group_input_seed(GroupInput *rows, SetNumber set, bool represents, double similarity)
 {
 	if (set != NO_SET)
-		set_groups_give(groups_of(rows, set), (uint32) set, rows->ids.n - 1,
+		set_groups_seed(groups_of(rows, set), (uint32) set, rows->ids.n - 1,
 						represents,
 						similarity);
 }
 
 void
-row_sets_unite(RowSets *rows, SetNumber a, SetNumber b)
+group_input_unite(GroupInput *rows, SetNumber a, SetNumber b)
 {
 	if (a != NO_SET && b != NO_SET && a >> 32 == b >> 32)
 		set_groups_unite(groups_of(rows, a), (uint32) a, (uint32) b);
 }
 
 void
-row_sets_decide(RowSets *rows, GroupRule rule)
+group_input_decide(GroupInput *rows, GroupRule rule)
 {
 	for (int i = 0; i < rows->ngroups; i++)
 		set_groups_decide(rows->groups[i].groups, rule);
 }
 
 GroupMember
-row_sets_member(void *context, uint32 row)
+group_input_member(void *context, uint32 row)
 {
-	RowSets    *rows = context;
+	GroupInput *rows = context;
 	SetNumber	set = *(SetNumber *) disk_array_at(&rows->sets, row, false);
 	GroupMember member = {row, get_float8_nan()};
 
@@ -297,18 +297,18 @@ row_sets_member(void *context, uint32 row)
 }
 
 bool
-row_sets_forgot(const RowSets *rows)
+group_input_has_untracked(const GroupInput *rows)
 {
 	bool		forgot = false;
 
 	for (int i = 0; i < rows->ngroups; i++)
-		forgot |= set_groups_forgot(rows->groups[i].groups);
+		forgot |= set_groups_has_untracked(rows->groups[i].groups);
 	return forgot;
 }
 
 /* Free all rows. */
 static void
-free_rows(RowSets *rows)
+free_rows(GroupInput *rows)
 {
 	for (int i = 0; i < rows->ngroups; i++)
 		set_groups_end(rows->groups[i].groups);
@@ -318,7 +318,7 @@ free_rows(RowSets *rows)
 }
 
 void
-row_sets_end(RowSets *rows)
+group_input_end(GroupInput *rows)
 {
 	free_rows(rows);
 	if (rows->nscope > 0)
@@ -328,7 +328,7 @@ row_sets_end(RowSets *rows)
 }
 
 void
-row_sets_clear(RowSets *rows)
+group_input_clear(GroupInput *rows)
 {
 	free_rows(rows);
 	row_ids_begin(&rows->ids, rows->ids.type, rows->memory / 16 * IDS_SHARE);
@@ -368,8 +368,8 @@ symmetric_measure(const text *name)
 }
 
 void
-row_sets_begin(RowSets *rows, FunctionCallInfo fcinfo, int measure,
-			   const GroupArguments *arguments)
+group_input_begin(GroupInput *rows, FunctionCallInfo fcinfo, int measure,
+				  const GroupArguments *arguments)
 {
 	rows->context = CurrentMemoryContext;
 	rows->measure = symmetric_measure(PG_GETARG_TEXT_PP(measure));
@@ -383,11 +383,11 @@ row_sets_begin(RowSets *rows, FunctionCallInfo fcinfo, int measure,
 }
 
 void
-row_sets_set_threshold(RowSets *rows, double threshold)
+group_input_set_threshold(GroupInput *rows, double threshold)
 {
 	threshold_require_valid(threshold, rows->measure);
 	rows->threshold = threshold;
-	row_sets_clear(rows);
+	group_input_clear(rows);
 }
 
 /* Result rows */
@@ -554,10 +554,10 @@ groups_put(FunctionCallInfo fcinfo, RowIds *ids, size_t memory,
 static void
 add_row(void *context, TupleTableSlot *slot)
 {
-	RowSets    *rows = context;
+	GroupInput *rows = context;
 
-	row_sets_read(rows, slot);
-	row_sets_add(rows, rows->values[0], rows->values, rows->nulls);
+	group_input_read(rows, slot);
+	group_input_add(rows, rows->values[0], rows->values, rows->nulls);
 }
 
 /*
@@ -567,21 +567,21 @@ add_row(void *context, TupleTableSlot *slot)
 Datum
 near_duplicate_groups(PG_FUNCTION_ARGS)
 {
-	RowSets		rows = {0};
+	GroupInput	rows = {0};
 	UserQuery	query;
 	GroupArguments arguments = {0};
 
 	if (!groups_begin(fcinfo, 4, true, &arguments))
 		return (Datum) 0;
-	row_sets_begin(&rows, fcinfo, arguments.first + 2, &arguments);
-	row_sets_set_threshold(&rows, PG_GETARG_FLOAT8(arguments.first + 1));
+	group_input_begin(&rows, fcinfo, arguments.first + 2, &arguments);
+	group_input_set_threshold(&rows, PG_GETARG_FLOAT8(arguments.first + 1));
 	user_query_begin(&query,
 					 text_to_cstring(PG_GETARG_TEXT_PP(arguments.first)), NULL,
 					 NULL);
-	row_sets_columns(&rows, query.result);
+	group_input_columns(&rows, query.result);
 	user_query_run(&query, add_row, &rows);
-	row_sets_decide(&rows, arguments.rule);
-	groups_put(fcinfo, &rows.ids, rows.memory / 2, row_sets_member, &rows);
-	row_sets_end(&rows);
+	group_input_decide(&rows, arguments.rule);
+	groups_put(fcinfo, &rows.ids, rows.memory / 2, group_input_member, &rows);
+	group_input_end(&rows);
 	return (Datum) 0;
 }

@@ -33,7 +33,7 @@ typedef struct SpecGroups
 } SpecGroups;
 
 /* Rows of a query, each with the number of its set */
-typedef struct RowSets
+typedef struct GroupInput
 {
 	MemoryContext context;
 	double		threshold;
@@ -63,7 +63,7 @@ typedef struct RowSets
 	ApartRows	apart;
 	bool		salted;			/* true if the features of its set are hashed
 								 * with scope and spec */
-} RowSets;
+} GroupInput;
 
 /* Arguments of a function, after the null that may give the type of ids */
 typedef struct GroupArguments
@@ -77,53 +77,53 @@ typedef struct GroupArguments
 
 /*
  * Prepare zeroed memory for rows.  Argument number `measure` names the
- * measure.  Call row_sets_set_threshold() next.
+ * measure.  Call group_input_set_threshold() next.
  */
-extern void row_sets_begin(RowSets *rows, FunctionCallInfo fcinfo, int measure,
-						   const GroupArguments *arguments);
+extern void group_input_begin(GroupInput *rows, FunctionCallInfo fcinfo, int measure,
+							  const GroupArguments *arguments);
 
 /* Set the threshold, and remove all rows. */
-extern void row_sets_set_threshold(RowSets *rows, double threshold);
+extern void group_input_set_threshold(GroupInput *rows, double threshold);
 
 /* Free the rows. */
-extern void row_sets_end(RowSets *rows);
+extern void group_input_end(GroupInput *rows);
 
 /*
  * Prepare to read rows with these columns.  Runs the query of rows that are
  * apart, if there is one.
  */
-extern void row_sets_columns(RowSets *rows, TupleDesc desc);
+extern void group_input_columns(GroupInput *rows, TupleDesc desc);
 
 /* Read a row into rows->values and rows->nulls. */
-extern void row_sets_read(RowSets *rows, TupleTableSlot *slot);
+extern void group_input_read(GroupInput *rows, TupleTableSlot *slot);
 
 /*
  * Add a row, and return the number of its set; NO_SET if it has no features or
  * no signature.  `id` is the id by which the row is kept apart from others.
  */
-extern SetNumber row_sets_add(RowSets *rows, Datum id, const Datum *values,
-							  const bool *nulls);
+extern SetNumber group_input_add(GroupInput *rows, Datum id, const Datum *values,
+								 const bool *nulls);
 
 /* True if memory was short, so that equal sets may have different numbers. */
-extern bool row_sets_forgot(const RowSets *rows);
+extern bool group_input_has_untracked(const GroupInput *rows);
 
 /* Remove all rows. */
-extern void row_sets_clear(RowSets *rows);
+extern void group_input_clear(GroupInput *rows);
 
 /*
- * Say what is known of the group of the row added last; see set_groups_give().
+ * Say what is known of the group of the row added last; see set_groups_seed().
  */
-extern void row_sets_give(RowSets *rows, SetNumber set, bool represents,
-						  double similarity);
+extern void group_input_seed(GroupInput *rows, SetNumber set, bool represents,
+							 double similarity);
 
 /* Put two sets into one group; see set_groups_unite(). */
-extern void row_sets_unite(RowSets *rows, SetNumber a, SetNumber b);
+extern void group_input_unite(GroupInput *rows, SetNumber a, SetNumber b);
 
 /* Decide the groups. */
-extern void row_sets_decide(RowSets *rows, GroupRule rule);
+extern void group_input_decide(GroupInput *rows, GroupRule rule);
 
 /* GroupOf: return the group of a row, once the groups are decided. */
-extern GroupMember row_sets_member(void *rows, uint32 row);
+extern GroupMember group_input_member(void *rows, uint32 row);
 
 /* Rows of results */
 

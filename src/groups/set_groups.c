@@ -48,11 +48,11 @@
 typedef enum SetStatus
 {
 	UNDECIDED,
-	GIVEN,						/* known to be a representative, not indexed
+	SEEDED,						/* known to be a representative, not indexed
 								 * yet */
 	REPRESENTATIVE,
 	MEMBER,						/* linked to its representative */
-	OUTSIDE						/* member of a representative that was not
+	FOREIGN_MEMBER				/* member of a representative that was not
 								 * added */
 } SetStatus;
 
@@ -328,7 +328,7 @@ set_groups_keep_apart(SetGroups *groups, NamesApart apart, void *context)
 }
 
 bool
-set_groups_forgot(const SetGroups *groups)
+set_groups_has_untracked(const SetGroups *groups)
 {
 	return groups->forgot;
 }
@@ -344,7 +344,7 @@ state_of(SetGroups *groups, uint32 set, bool change)
 }
 
 void
-set_groups_give(SetGroups *groups, uint32 set, uint32 row, bool represents,
+set_groups_seed(SetGroups *groups, uint32 set, uint32 row, bool represents,
 				double similarity)
 {
 	SetState   *state = state_of(groups, set, true);
@@ -352,14 +352,14 @@ set_groups_give(SetGroups *groups, uint32 set, uint32 row, bool represents,
 	Assert(groups->context != NULL);
 	Assert(state->status != REPRESENTATIVE && state->status != MEMBER);
 	/* rows that equal a representative may come before it */
-	if (represents && state->status != GIVEN)
+	if (represents && state->status != SEEDED)
 	{
-		state->status = GIVEN;
+		state->status = SEEDED;
 		state->row = row;
 	}
 	else if (state->status == UNDECIDED)
 	{
-		state->status = OUTSIDE;
+		state->status = FOREIGN_MEMBER;
 		state->similarity = similarity;
 	}
 }
@@ -372,7 +372,7 @@ set_groups_unite(SetGroups *groups, uint32 a, uint32 b)
 
 /* Bits of statuses, for next_set() */
 #define STATUS_BIT(status)	(1 << (status))
-#define MEMBERS				(STATUS_BIT(MEMBER) | STATUS_BIT(OUTSIDE))
+#define MEMBERS				(STATUS_BIT(MEMBER) | STATUS_BIT(FOREIGN_MEMBER))
 #define ALL_SETS			0
 
 /* Reading sets */
@@ -646,10 +646,10 @@ choose_representatives(SetGroups *groups)
 
 	rewind_sets(groups);
 	while ((set = next_set(groups,
-						   STATUS_BIT(UNDECIDED) | STATUS_BIT(GIVEN))) != NULL)
+						   STATUS_BIT(UNDECIDED) | STATUS_BIT(SEEDED))) != NULL)
 	{
 		SetState   *state = state_of(groups, set->first, false);
-		const JoinSet *near = state->status == GIVEN ? NULL :
+		const JoinSet *near = state->status == SEEDED ? NULL :
 		near_representative(groups, set);
 
 		full = full || (near == NULL && !has_room(groups, set));
@@ -682,7 +682,7 @@ choose_nearest(SetGroups *groups, const JoinSet *set)
 	SetState	state = *state_of(groups, set->first, false);
 	const InvertedIndex *index = &groups->search.index;
 
-	Assert(state.status == MEMBER || state.status == OUTSIDE);
+	Assert(state.status == MEMBER || state.status == FOREIGN_MEMBER);
 	state.reflexive = is_reflexive(groups, set);
 	probe(groups, set);
 	for (uint32 i = 0; i < index->ncandidates; i++)
@@ -702,7 +702,7 @@ choose_nearest(SetGroups *groups, const JoinSet *set)
 		 */
 		if (similarity < state.similarity ||
 			(similarity == state.similarity &&
-			 (state.status == OUTSIDE || candidate->first >= state.link)))
+			 (state.status == FOREIGN_MEMBER || candidate->first >= state.link)))
 			continue;
 		state.similarity = similarity;
 		state.status = MEMBER;
@@ -905,7 +905,7 @@ set_groups_member(SetGroups *groups, uint32 set, uint32 row)
 										  false)->row;
 	GroupMember member = {row, get_float8_nan()};
 
-	Assert(state.status > GIVEN && groups->context == NULL);
+	Assert(state.status > SEEDED && groups->context == NULL);
 	/* if a set does not match itself, only its first row joins a group */
 	if (representative == row || (!state.reflexive && row != state.row))
 		return member;

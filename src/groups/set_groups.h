@@ -59,7 +59,7 @@ extern void set_groups_keep_apart(SetGroups *groups, NamesApart apart,
 								  void *context);
 
 /* True if memory was short, so that equal sets may have different numbers. */
-extern bool set_groups_forgot(const SetGroups *groups);
+extern bool set_groups_has_untracked(const SetGroups *groups);
 
 /*
  * Greedy: say what is known of a row with this set, before groups are decided.
@@ -67,7 +67,7 @@ extern bool set_groups_forgot(const SetGroups *groups);
  * representative that was not added, at this similarity, and stands for it.  A
  * set is a representative if one of its rows is.
  */
-extern void set_groups_give(SetGroups *groups, uint32 set, uint32 row,
+extern void set_groups_seed(SetGroups *groups, uint32 set, uint32 row,
 							bool represents,
 							double similarity);
 

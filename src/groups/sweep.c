@@ -31,7 +31,7 @@ PG_FUNCTION_INFO_V1(near_duplicate_groups_sweep);
 /* State of a call */
 typedef struct Sweep
 {
-	RowSets		rows;
+	GroupInput	rows;
 	GroupRule	rule;
 	Tuplestorestate *store;		/* the query's rows, in its order */
 	TupleTableSlot *slot;		/* reads a stored row */
@@ -55,9 +55,9 @@ static void
 store_row(void *context, TupleTableSlot *slot)
 {
 	Sweep	   *sweep = context;
-	RowSets    *rows = &sweep->rows;
+	GroupInput *rows = &sweep->rows;
 
-	row_sets_read(rows, slot);
+	group_input_read(rows, slot);
 	tuplestore_putvalues(sweep->store, rows->desc, rows->values, rows->nulls);
 }
 
@@ -65,9 +65,9 @@ store_row(void *context, TupleTableSlot *slot)
 static void
 read_rows(Sweep *sweep, UserQuery *query)
 {
-	RowSets    *rows = &sweep->rows;
+	GroupInput *rows = &sweep->rows;
 
-	row_sets_columns(rows, query->result);
+	group_input_columns(rows, query->result);
 	sweep->store = tuplestore_begin_heap(false, false,
 										 Max(rows->memory / 16 / 1024, 64));
 	sweep->slot = MakeSingleTupleTableSlot(rows->desc, &TTSOpsMinimalTuple);
@@ -109,7 +109,7 @@ add_row(Sweep *sweep, uint32 row, void *unused)
 	Datum	   *values = sweep->slot->tts_values;
 
 	Assert(row == sweep->rows.ids.n);
-	row_sets_add(&sweep->rows, values[0], values, sweep->slot->tts_isnull);
+	group_input_add(&sweep->rows, values[0], values, sweep->slot->tts_isnull);
 }
 
 /* Figures */
@@ -136,7 +136,7 @@ count_rows(Sweep *sweep)
 	sweep->least.similarity = get_float8_nan();
 	for (uint32 row = 0; row < sweep->rows.ids.n; row++)
 	{
-		GroupMember member = row_sets_member(&sweep->rows, row);
+		GroupMember member = group_input_member(&sweep->rows, row);
 		uint32		size;
 
 		CHECK_EVERY(row);
@@ -170,7 +170,7 @@ static void
 compare_row(Sweep *sweep, uint32 row, void *context)
 {
 	Representatives *representatives = context;
-	GroupMember member = row_sets_member(&sweep->rows, row);
+	GroupMember member = group_input_member(&sweep->rows, row);
 	Datum		signature = sweep->slot->tts_values[1];
 	uint32		place = representatives->signatures.n;
 
@@ -244,9 +244,9 @@ put_threshold(Sweep *sweep, ReturnSetInfo *rsinfo, double threshold)
 static void
 try_threshold(Sweep *sweep, ReturnSetInfo *rsinfo, double threshold)
 {
-	row_sets_set_threshold(&sweep->rows, threshold);
+	group_input_set_threshold(&sweep->rows, threshold);
 	for_each_row(sweep, add_row, NULL);
-	row_sets_decide(&sweep->rows, sweep->rule);
+	group_input_decide(&sweep->rows, sweep->rule);
 	disk_array_begin(&sweep->sizes, sizeof(uint32), sweep->rows.memory / 4);
 	count_rows(sweep);
 	if (sweep->rule == RULE_CONNECTED && sweep->duplicates > 0)
@@ -300,7 +300,7 @@ near_duplicate_groups_sweep(PG_FUNCTION_ARGS)
 	if (query.result->natts > 0)
 		arguments.id_type = TupleDescAttr(query.result, 0)->atttypid;
 	sweep.rule = arguments.rule;
-	row_sets_begin(&sweep.rows, fcinfo, 2, &arguments);
+	group_input_begin(&sweep.rows, fcinfo, 2, &arguments);
 	thresholds = read_thresholds(PG_GETARG_ARRAYTYPE_P(1), sweep.rows.measure,
 								 &n);
 	read_rows(&sweep, &query);
@@ -309,6 +309,6 @@ near_duplicate_groups_sweep(PG_FUNCTION_ARGS)
 					  thresholds[i]);
 	ExecDropSingleTupleTableSlot(sweep.slot);
 	tuplestore_end(sweep.store);
-	row_sets_end(&sweep.rows);
+	group_input_end(&sweep.rows);
 	return (Datum) 0;
 }

@@ -376,23 +376,23 @@ repeated_runs(SequencePair *pair, uint32 window, size_t *n)
 #define SKIPPED_MAX		8		/* words between two runs */
 
 /* The words on one side of a place, the nearest first */
-typedef struct Aside
+typedef struct NearbyRun
 {
 	const uint32 *nearest;
 	uint32		n;				/* number of words on that side */
 	int			step;			/* step to the next word: 1 or -1 */
-} Aside;
+} NearbyRun;
 
 /* Return the i-th word on that side, from 0 on. */
 static inline uint32
-aside_word(const Aside *aside, uint32 i)
+aside_word(const NearbyRun *aside, uint32 i)
 {
 	return aside->nearest[(ptrdiff_t) aside->step * i];
 }
 
 /* Skip the next `words` words. */
 static inline void
-advance(Aside *aside, uint32 words)
+advance(NearbyRun *aside, uint32 words)
 {
 	aside->nearest += (ptrdiff_t) aside->step * words;
 	aside->n -= words;
@@ -403,7 +403,7 @@ advance(Aside *aside, uint32 words)
  * words.
  */
 static inline uint32
-agreement(const Aside *a, uint32 skip_a, const Aside *b, uint32 skip_b,
+agreement(const NearbyRun *a, uint32 skip_a, const NearbyRun *b, uint32 skip_b,
 		  uint32 k)
 {
 	uint32		n = 0;
@@ -419,7 +419,7 @@ agreement(const Aside *a, uint32 skip_a, const Aside *b, uint32 skip_b,
  * none, or if a run with a shingle comes first.
  */
 static uint32
-next_short_run(Aside *a, Aside *b, uint32 gap, uint32 k)
+next_short_run(NearbyRun *a, NearbyRun *b, uint32 gap, uint32 k)
 {
 	uint32		most = Min(Min(gap, k - 1), SKIPPED_MAX);
 
@@ -451,7 +451,7 @@ next_short_run(Aside *a, Aside *b, uint32 gap, uint32 k)
  * the first word of a short run is the farthest.
  */
 static int
-short_runs(const SequencePair *pair, Aside a, Aside b, uint32 gap,
+short_runs(const SequencePair *pair, NearbyRun a, NearbyRun b, uint32 gap,
 		   CommonRun *found)
 {
 	int			n = 0;
@@ -479,8 +479,8 @@ short_runs_after(const SequencePair *pair, const CommonRun *run, uint32 gap,
 {
 	uint32		a_end = run->a + run->length;
 	uint32		b_end = run->b + run->length;
-	Aside		a = {pair->a_words + a_end, pair->na + pair->k - 1 - a_end, 1};
-	Aside		b = {pair->b_words + b_end, pair->nb + pair->k - 1 - b_end, 1};
+	NearbyRun	a = {pair->a_words + a_end, pair->na + pair->k - 1 - a_end, 1};
+	NearbyRun	b = {pair->b_words + b_end, pair->nb + pair->k - 1 - b_end, 1};
 
 	return short_runs(pair, a, b, gap, found);
 }
@@ -489,8 +489,8 @@ int
 short_runs_before(const SequencePair *pair, const CommonRun *run, uint32 gap,
 				  CommonRun *found)
 {
-	Aside		a = {pair->a_words + run->a - 1, run->a, -1};
-	Aside		b = {pair->b_words + run->b - 1, run->b, -1};
+	NearbyRun	a = {pair->a_words + run->a - 1, run->a, -1};
+	NearbyRun	b = {pair->b_words + run->b - 1, run->b, -1};
 
 	return short_runs(pair, a, b, gap, found);
 }

@@ -354,7 +354,7 @@ is_listed(const char *word, const char *list)
 
 /* Return a hint for a word that belongs to another argument, or NULL. */
 static char *
-said_elsewhere(const char *word)
+misplaced_option_hint(const char *word)
 {
 	const char *equals = strchr(word, '=');
 
@@ -375,13 +375,13 @@ said_elsewhere(const char *word)
 
 /* Return the hint for an unknown word. */
 static char *
-way_out(const char *word)
+suggestion_for(const char *word)
 {
 	char	   *said = meant(word);
 
 	if (said != NULL)
 		return psprintf("Say \"%s\".", said);
-	said = said_elsewhere(word);
+	said = misplaced_option_hint(word);
 	return said != NULL ? said :
 		psprintf("Known are html, stop, minlen=N, maxlen=N, digits=drop, "
 				 "accents=fold, script=NAME, repeats=number, hyphens=join, "
@@ -398,7 +398,7 @@ unrecognized(Parser *parser, const char *word)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("unrecognized analysis word: \"%s\"", shown(word)),
 			 errdetail("An analysis is a list of words separated by white space."),
-			 errhint("%s", way_out(word))));
+			 errhint("%s", suggestion_for(word))));
 }
 
 /* Parse one word, in lower case; return false after a soft error. */

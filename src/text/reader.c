@@ -37,7 +37,7 @@
  */
 
 /* A reader of words by a text-search configuration */
-typedef struct Configured
+typedef struct ConfigReader
 {
 	Oid			config;
 	const char *at;				/* the rest of the document */
@@ -50,11 +50,11 @@ typedef struct Configured
 								 * reader_read_initials() */
 	size_t		nhashes;
 	size_t		next;			/* first word that has not been read */
-} Configured;
+} ConfigReader;
 
 /* Begin a text of len bytes of UTF-8, which the caller keeps in place. */
 static void
-configured_begin(Configured *configured, const char *doc, size_t len)
+config_reader_begin(ConfigReader *configured, const char *doc, size_t len)
 {
 	configured->at = doc;
 	configured->end = doc + len;
@@ -66,7 +66,7 @@ configured_begin(Configured *configured, const char *doc, size_t len)
  * possible.
  */
 static size_t
-block_length(const Configured *configured, size_t max)
+block_length(const ConfigReader *configured, size_t max)
 {
 	const char *start = configured->at;
 	const char *p;
@@ -84,7 +84,7 @@ block_length(const Configured *configured, size_t max)
  * there are positions.
  */
 static bool
-parse(Configured *configured, size_t len, ParsedText *parsed)
+parse(ConfigReader *configured, size_t len, ParsedText *parsed)
 {
 	char	   *text = pg_any_to_server(pnstrdup(configured->at, len), len,
 										PG_UTF8);
@@ -109,7 +109,7 @@ form_hash(const ParsedWord *form, uint8 *initial)
 
 /* Compute one hash per word: base forms of one word have the same position. */
 static void
-sum_forms(Configured *configured, const ParsedText *parsed)
+sum_forms(ConfigReader *configured, const ParsedText *parsed)
 {
 	int			last = 0;
 
@@ -136,7 +136,7 @@ sum_forms(Configured *configured, const ParsedText *parsed)
  * Read the words of the next block; return false at the end of the document.
  */
 static bool
-parse_block(Configured *configured)
+parse_block(ConfigReader *configured)
 {
 	MemoryContext old;
 	ParsedText	parsed;
@@ -168,8 +168,8 @@ parse_block(Configured *configured)
  * its first base form; initials may be NULL.
  */
 static size_t
-configured_read(Configured *configured, uint64 *hashes, uint8 *initials,
-				size_t max)
+config_reader_read(ConfigReader *configured, uint64 *hashes, uint8 *initials,
+				   size_t max)
 {
 	size_t		n;
 
@@ -201,7 +201,7 @@ struct Reader
 	TextSource	source;
 	WordScanner *scanner;
 	Terms	   *terms;
-	Configured *configured;		/* replaces scanner and terms; NULL = no
+	ConfigReader *configured;	/* replaces scanner and terms; NULL = no
 								 * configuration */
 
 	/* unit=char, unit=letter: the rest of the current word */
@@ -240,7 +240,7 @@ reader_create(const Analysis *analysis)
 	}
 	if (OidIsValid(analysis->config))
 	{
-		reader->configured = palloc0(sizeof(Configured));
+		reader->configured = palloc0(sizeof(ConfigReader));
 		reader->configured->config = analysis->config;
 		reader->configured->block = AllocSetContextCreate(CurrentMemoryContext,
 														  "neardup words",
@@ -285,7 +285,7 @@ reader_begin(Reader *reader, const char *doc, size_t len)
 	}
 	if (reader->configured != NULL)
 	{
-		configured_begin(reader->configured, doc, len);
+		config_reader_begin(reader->configured, doc, len);
 		return;
 	}
 	words_begin(reader->scanner, source_next, &reader->source);
@@ -331,13 +331,13 @@ read_configured(Reader *reader, uint64 *hashes, uint8 *initials, size_t max)
 	{
 		const char *text;
 		size_t		len;
-		size_t		n = configured_read(reader->configured, hashes, initials,
-										max);
+		size_t		n = config_reader_read(reader->configured, hashes, initials,
+										   max);
 
 		if (n > 0 || reader->sentences == NULL ||
 			!sentence_text(reader->sentences, &text, &len))
 			return n;
-		configured_begin(reader->configured, text, len);
+		config_reader_begin(reader->configured, text, len);
 	}
 }
 
@@ -441,7 +441,7 @@ reader_next_sentence(Reader *reader)
 	if (!sentences_next(reader->sentences))
 		return false;
 	if (reader->configured != NULL)
-		configured_begin(reader->configured, NULL, 0);
+		config_reader_begin(reader->configured, NULL, 0);
 	else
 		words_begin(reader->scanner, sentence_text, reader->sentences);
 	return true;

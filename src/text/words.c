@@ -236,8 +236,8 @@ note_place(WordScanner *scanner, uint32 folded, uint32 at)
  * letters.
  */
 static pg_noinline void
-note_taken(WordScanner *scanner, int before, bool goes_on,
-		   const unsigned char *next)
+record_consumed(WordScanner *scanner, int before, bool goes_on,
+				const unsigned char *next)
 {
 	if (scanner->run.nletters == 0)
 		return;
@@ -658,7 +658,7 @@ next_run(WordScanner *scanner)
 			scanner->track.here = place_of(scanner, scanner->at);
 		step = take(scanner, c, letter);
 		if (tracks)
-			note_taken(scanner, before, step == STEP_ON, next);
+			record_consumed(scanner, before, step == STEP_ON, next);
 		if (step != STEP_END)
 			scanner->at = next;
 	}

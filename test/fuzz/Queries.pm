@@ -539,12 +539,12 @@ sub _look_up
 	$condition .= ' OR ' . $self->_near($x, $self->_wanted)
 	  if $dice->one_in(8) && !$self->{mixed};
 	$condition = "NOT ($condition)" if $dice->one_in(30);
-	my $making = '';
+	my $one_spec = '';
 	if ($self->{mixed})
 	{
-		$making = ' AND a.g = 4' unless $dice->one_in(6);
+		$one_spec = ' AND a.g = 4' unless $dice->one_in(6);
 	}
-	return "SELECT a.id FROM $a WHERE ($condition)$making" . $self->_filter('a');
+	return "SELECT a.id FROM $a WHERE ($condition)$one_spec" . $self->_filter('a');
 }
 
 # Rows of one side that are read again and again
@@ -588,10 +588,10 @@ sub _nearest
 	my $a = $self->_relation('a');
 	my $x = $self->_signature('a');
 	my $y = $self->_wanted;
-	my $making = $self->{mixed} ? 'a.g = 4' : 'true';
+	my $one_spec = $self->{mixed} ? 'a.g = 4' : 'true';
 
 	return sprintf 'SELECT a.id FROM %s WHERE %s%s ORDER BY %s <-> %s, a.id LIMIT %d',
-	  $a, $making, $self->_filter('a'), $x, $y, 1 + $self->{dice}->below(9);
+	  $a, $one_spec, $self->_filter('a'), $x, $y, 1 + $self->{dice}->below(9);
 }
 
 sub _changes

@@ -25,7 +25,7 @@ SET statement_timeout = '600s';
 CREATE FUNCTION allowed(state text) RETURNS boolean LANGUAGE sql IMMUTABLE AS
 $$ SELECT state ~ '^(22|54)' OR state IN ('42804', '0A000') $$;
 
-CREATE FUNCTION making(sig signature) RETURNS bytea LANGUAGE sql IMMUTABLE AS
+CREATE FUNCTION spec_of(sig signature) RETURNS bytea LANGUAGE sql IMMUTABLE AS
 $$ SELECT substr(sig::bytea, 1, 24) $$;
 CREATE TABLE documents (body text);
 INSERT INTO documents VALUES (''), ('one'), ('A rose is a rose is a rose. It is. <b>Is</b> it?'),
@@ -56,13 +56,13 @@ SELECT m FROM documents, own_words, LATERAL (VALUES
     (fuzzy_fingerprint(body, words))) v(m)
 WHERE (lexicon_describe(words)).words > 10;
 CREATE TABLE distinct_good AS SELECT DISTINCT sig FROM good WHERE sig IS NOT NULL;
-CREATE INDEX ON distinct_good (making(sig));
+CREATE INDEX ON distinct_good (spec_of(sig));
 
 -- What was accepted, with an index and a guard on it
 CREATE TABLE accepted (id serial PRIMARY KEY, sig signature);
 CREATE INDEX accepted_sig ON accepted USING gin (sig signature_gin_ops (threshold = 0.5)) WITH (fastupdate = off);
 CREATE INDEX accepted_every ON accepted USING gin (sig signature_gin_ops (measure = containment));
-CREATE INDEX accepted_making ON accepted (making(sig));
+CREATE INDEX accepted_spec ON accepted (spec_of(sig));
 CREATE INDEX accepted_hash ON accepted USING hash (sig);
 -- A guard wants one spec.
 CREATE TABLE guarded (id serial PRIMARY KEY, sig signature);
@@ -196,9 +196,9 @@ BEGIN
     -- What goes through everything is to be small.
     IF octet_length(s::bytea) > 20000 THEN RETURN 'accepted'; END IF;
     INSERT INTO accepted (sig) VALUES (s);
-    DELETE FROM guarded WHERE making(sig) <> making(s);
+    DELETE FROM guarded WHERE spec_of(sig) <> spec_of(s);
     INSERT INTO guarded (sig) VALUES (s);
-    SELECT g.sig INTO other FROM distinct_good g WHERE making(g.sig) = making(s) LIMIT 1;
+    SELECT g.sig INTO other FROM distinct_good g WHERE spec_of(g.sig) = spec_of(s) LIMIT 1;
     RETURN coalesce(check_pair(s, s), check_pair(s, coalesce(other, signature_from('{1,2}'))),
                     check_made(s), 'accepted');
 END $$;
@@ -473,7 +473,7 @@ END $$;
 
 -- Options of an index and arguments of a guard
 CREATE TABLE optional (id int PRIMARY KEY, sig signature, twin int);
-INSERT INTO optional SELECT row_number() OVER (), sig FROM distinct_good WHERE making(sig) = making(shingles(''));
+INSERT INTO optional SELECT row_number() OVER (), sig FROM distinct_good WHERE spec_of(sig) = spec_of(shingles(''));
 CREATE FUNCTION try_options(input bytea) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     options text;
@@ -513,14 +513,14 @@ BEGIN
             set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true);
         BEGIN
             EXECUTE 'SELECT count(*) || '' '' || coalesce(sum(a.id * 31 + b.id), 0) FROM accepted a JOIN accepted b
-                ON making(a.sig) = making(b.sig) AND near_duplicate(a.sig, b.sig, 0.7) AND a.id < b.id' INTO answer;
+                ON spec_of(a.sig) = spec_of(b.sig) AND near_duplicate(a.sig, b.sig, 0.7) AND a.id < b.id' INTO answer;
         EXCEPTION WHEN OTHERS THEN
             answer := SQLSTATE || ' ' || SQLERRM;
         END;
         answers := answers || answer;
     END LOOP;
-    PERFORM FROM (SELECT making(sig) AS making FROM accepted GROUP BY 1 ORDER BY count(*) DESC LIMIT 3) m,
-        near_duplicate_groups(format('SELECT id, sig FROM accepted WHERE making(sig) = %L ORDER BY id', m.making), 0.7);
+    PERFORM FROM (SELECT spec_of(sig) AS spec FROM accepted GROUP BY 1 ORDER BY count(*) DESC LIMIT 3) m,
+        near_duplicate_groups(format('SELECT id, sig FROM accepted WHERE spec_of(sig) = %L ORDER BY id', m.spec), 0.7);
     RETURN CASE WHEN answers[1] = ALL (answers) AND answers[1] !~ '^XX' THEN 'accepted' ELSE answers::text END;
 END $$;
 SQL

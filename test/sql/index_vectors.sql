@@ -154,25 +154,25 @@ DROP FUNCTION make, found, compare;
 CREATE TABLE refreshed (id int PRIMARY KEY, sig signature);
 INSERT INTO refreshed SELECT id, signature_from(ARRAY(SELECT hashint8extended(id / 5 * 100 + i, 0) FROM generate_series(1, 40 + id % 5) i))
 FROM generate_series(1, 300) id;
-ALTER TABLE refreshed ADD making signature;
-CREATE INDEX refreshed_making ON refreshed USING neardup (making);
+ALTER TABLE refreshed ADD sketch signature;
+CREATE INDEX refreshed_sketch ON refreshed USING neardup (sketch);
 \set ECHO none
 SELECT command FROM generate_series(2, 60) k, unnest(ARRAY[
-  format('UPDATE refreshed SET making = sample(sig, %s)', k), 'VACUUM refreshed']) command \gexec
+  format('UPDATE refreshed SET sketch = sample(sig, %s)', k), 'VACUUM refreshed']) command \gexec
 \set ECHO all
 SELECT count(*) > 0 AS counted FROM neardup_index_counters(true);
 SET enable_seqscan = off;
-SELECT count(*) < 10 AS few FROM refreshed WHERE near_duplicate(making, sample((SELECT sig FROM refreshed WHERE id = 99), 60), 1);
-SELECT rows < 10 AS few FROM neardup_index_counters() WHERE index = 'refreshed_making'::regclass;
+SELECT count(*) < 10 AS few FROM refreshed WHERE near_duplicate(sketch, sample((SELECT sig FROM refreshed WHERE id = 99), 60), 1);
+SELECT rows < 10 AS few FROM neardup_index_counters() WHERE index = 'refreshed_sketch'::regclass;
 RESET enable_seqscan;
-SELECT neardup_index_check('refreshed_making', true);
+SELECT neardup_index_check('refreshed_sketch', true);
 -- with more specs than numbers, rows without a number are read, and stay without one
-UPDATE refreshed SET making = sample(sig, 2 + id % 100);
+UPDATE refreshed SET sketch = sample(sig, 2 + id % 100);
 VACUUM refreshed;
-SELECT neardup_index_check('refreshed_making', true);
+SELECT neardup_index_check('refreshed_sketch', true);
 SET enable_seqscan = off;
 SELECT k, array_agg(r.id) FROM unnest('{1,7,60,98}'::int[]) k, refreshed r
-WHERE r.id % 100 = k AND near_duplicate(r.making, sample((SELECT sig FROM refreshed WHERE id = 100 + k), 2 + k), 0.5)
+WHERE r.id % 100 = k AND near_duplicate(r.sketch, sample((SELECT sig FROM refreshed WHERE id = 100 + k), 2 + k), 0.5)
 GROUP BY k ORDER BY k;
 RESET enable_seqscan;
 DROP TABLE refreshed;

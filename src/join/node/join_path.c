@@ -975,14 +975,14 @@ similarity_join_init(void)
 							 NULL,
 							 &neardup_enable_join,
 							 true,
-							 PGC_USERSET, GUC_EXPLAIN | settings_taken_over(),
+							 PGC_USERSET, GUC_EXPLAIN | guc_parallel_flags(),
 							 NULL, NULL, NULL);
 	DefineCustomEnumVariable("neardup.join_algorithm",
 							 "Sets how similarity joins find candidates.",
 							 "All algorithms find the same pairs; \"auto\" is the fastest.",
 							 &neardup_join_algorithm,
 							 ALGORITHM_AUTO, algorithm_options,
-							 PGC_USERSET, GUC_EXPLAIN | settings_taken_over(),
+							 PGC_USERSET, GUC_EXPLAIN | guc_parallel_flags(),
 							 NULL, NULL, NULL);
 	RegisterCustomScanMethods(&similarity_join_scan_methods);
 	previous_hook = set_join_pathlist_hook;
