@@ -10,7 +10,9 @@
 #include "utils/wait_event.h"
 
 #include "base/compat.h"
+#include "join/engine/engine.h"
 #include "join/engine/join_state.h"
+#include "join/engine/shared_index.h"
 #include "join/engine/shared_sets.h"
 #include "join/engine/spill.h"
 
@@ -456,6 +458,12 @@ prepare_in_memory(JoinEngine *join)
 }
 
 /* Sets are prepared by several processes */
+
+bool
+engine_sharable(const Algorithm *algorithm)
+{
+	return algorithm->count == NULL && !algorithm->weighted;
+}
 
 bool
 engine_is_full(const JoinEngine *join)

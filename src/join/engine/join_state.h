@@ -6,7 +6,7 @@
 #define NEARDUP_JOIN_STATE_H
 
 #include "join/engine/arena.h"
-#include "join/engine/engine.h"
+#include "join/engine/engine_params.h"
 #include "join/engine/rows.h"
 #include "join/engine/search.h"
 #include "join/engine/set_table.h"

@@ -319,7 +319,7 @@ shared_values_add(SharedValues *table, SetKey key, uint64 *values, uint32 n,
 
 #define FIRST_SLOTS		1024
 
-/* Draw random bytes, so that hashes cannot be foreseen. */
+/* Random bytes, so that no input can be made to collide. */
 void
 join_secret_draw(char *secret)
 {

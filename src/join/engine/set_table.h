@@ -10,7 +10,7 @@
 #include "base/interrupts.h"
 #include "base/linear_probing.h"
 #include "join/engine/arena.h"
-#include "join/engine/engine.h"
+#include "join/engine/engine_params.h"
 
 /* A distinct set of a similarity join, with its rows and its bitmap */
 
@@ -141,6 +141,12 @@ extern void shared_values_add(SharedValues *table, SetKey key, uint64 *values,
 extern uint32 shared_values_number(const uint64 *values);
 
 /* The distinct sets of a similarity join, while rows are added */
+
+/* Bytes of the secret with which sets are hashed. */
+#define JOIN_SECRET		192
+
+/* Draw a secret; raise an error if there is no source of random bits. */
+extern void join_secret_draw(char *secret);
 
 typedef struct SetTable
 {

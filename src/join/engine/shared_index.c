@@ -9,8 +9,8 @@
 #include "utils/memutils.h"
 
 #include "base/interrupts.h"
+#include "join/engine/join_state.h"
 #include "join/engine/shared_index.h"
-#include "join/engine/shared_sets.h"
 
 /*
  * The frequencies of features, which several processes count together

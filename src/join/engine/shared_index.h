@@ -5,26 +5,12 @@
 #ifndef NEARDUP_SHARED_INDEX_H
 #define NEARDUP_SHARED_INDEX_H
 
-#include "port/atomics.h"
-#include "storage/lwlock.h"
-
 #include "join/engine/arena.h"
+#include "join/engine/engine_params.h"
 #include "join/engine/feature_counts.h"
-#include "join/engine/join_state.h"
+#include "join/engine/shared_state.h"
 
 /* The frequencies of features, which several processes count together */
-
-/* The counters of all processes. */
-typedef struct SharedCounts
-{
-	pg_atomic_uint64 used;		/* counters */
-	LWLock		lock;			/* of the next two, until all have ended
-								 * counting */
-	SharedPointer counts;		/* invalid: they have no memory yet, or
-								 * nothing is counted */
-	SharedPointer ranges;		/* of the counters: CountRange */
-	int			shift;			/* of the counters, once they are folded */
-} SharedCounts;
 
 extern void shared_counts_init(SharedCounts *shared);
 
@@ -51,24 +37,6 @@ extern void shared_counts_attach(SharedCounts *shared, SharedAreas *areas,
 								 TokenCounters *counters);
 
 /* The index of a similarity join that several processes make together */
-
-/* Shares of the buckets and, for another step, of the sets. */
-#define INDEX_SHARES	64
-
-typedef struct SharedIndex
-{
-	pg_atomic_uint64 npostings; /* of all sets, as they are prepared */
-	int			shift;			/* as in InvertedIndex */
-	SharedPointer room;			/* that is free, of room_bytes bytes */
-	size_t		room_bytes;
-	SharedPointer buckets;		/* invalid: none is made together */
-	SharedPointer postings;
-	SharedPointer places;		/* of each posting, until it is ordered */
-	SharedPointer entries;		/* of all sets, as in InvertedIndex */
-	uint32		tally[INDEX_SHARES][INDEX_SHARES];	/* postings by share of
-													 * the buckets, then of
-													 * the sets */
-} SharedIndex;
 
 /*
  * When all sets are prepared: allocate a part of the memory; count the

@@ -27,6 +27,7 @@
 #include "base/compat.h"
 #include "join/engine/join_state.h"
 #include "join/engine/set_table.h"
+#include "join/engine/shared_index.h"
 #include "join/engine/shared_sets.h"
 #include "join/engine/spill.h"
 
@@ -118,12 +119,6 @@ shared_sets_init(SharedSets *shared, int nparts)
 		for (int step = 0; step < STEP_READY; step++)
 			pg_atomic_init_u32(&shared->parts[i].taken[step], 0);
 	}
-}
-
-bool
-engine_sharable(const Algorithm *algorithm)
-{
-	return algorithm->count == NULL && !algorithm->weighted;
 }
 
 /*

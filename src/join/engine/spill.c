@@ -16,7 +16,7 @@
 
 #include "base/hash.h"
 #include "join/engine/join_state.h"
-#include "join/engine/shared_sets.h"
+#include "join/engine/shared_index.h"
 #include "join/engine/spill.h"
 
 /* Bits of the hash of a set in the first part of its key. */

@@ -5,33 +5,9 @@
 #ifndef NEARDUP_SPILL_H
 #define NEARDUP_SPILL_H
 
-#include "port/atomics.h"
-
-#include "join/engine/engine.h"
+#include "join/engine/engine_params.h"
 #include "join/engine/set_runs.h"
-
-/* Number of shares into which work on disk is divided, at most. */
-#define MAX_SPILL_SHARES	64
-
-/* The part of one process: what it has written for all. */
-typedef struct SpillPart
-{
-	RunDirectory runs;
-	uint64		nfeatures;		/* of the sets in them */
-	uint64		nsets;			/* rows with a set */
-	uint32		max_features;	/* of a set */
-} SpillPart;
-
-/* Work on disk that processes divide, with its results. */
-typedef struct SpillShares
-{
-	pg_atomic_uint32 sets_taken;	/* shares of the keys that some process
-									 * merges */
-	pg_atomic_uint32 keys_taken;	/* shares of the sets whose keys some
-									 * process makes */
-	MergedShare sets[MAX_SPILL_SHARES];
-	SpillPiece	keys[MAX_SPILL_SHARES];
-} SpillShares;
+#include "join/engine/shared_state.h"
 
 typedef struct Spill
 {
