@@ -725,8 +725,8 @@ compare_members(const void *a, const void *b)
 	const JoinSet *x = a;
 	const JoinSet *y = b;
 
-	if (x->key.low != y->key.low)
-		return x->key.low < y->key.low ? -1 : 1;
+	if (x->representative != y->representative)
+		return x->representative < y->representative ? -1 : 1;
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
@@ -752,7 +752,8 @@ read_block(SetGroups *groups)
 										  &groups->max_members,
 										  n + (size_t) 1, sizeof(JoinSet));
 		groups->members[n] = *set;
-		groups->members[n++].key.low = links_root(&groups->states, set->first);
+		groups->members[n++].representative = links_root(&groups->states,
+														 set->first);
 	}
 	return n;
 }
@@ -774,7 +775,8 @@ index_block(SetGroups *groups)
 	for (uint32 i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (groups->members[i].key.low != groups->members[start].key.low)
+		if (set_representative(&groups->members[i]) !=
+			set_representative(&groups->members[start]))
 			start = i;
 		components[i] = start;
 		run_ends[start] = i + 1;
@@ -800,13 +802,13 @@ indexed_component(const SetGroups *groups, uint32 representative)
 	{
 		uint32		middle = low + (high - low) / 2;
 
-		if (groups->members[middle].key.low < representative)
+		if (set_representative(&groups->members[middle]) < representative)
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	if (low == groups->search.index.nadded ||
-		groups->members[low].key.low != representative)
+		set_representative(&groups->members[low]) != representative)
 		return NO_COMPONENT;
 	return search_component(&groups->search, low);
 }

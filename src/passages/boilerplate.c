@@ -21,22 +21,22 @@ PG_FUNCTION_INFO_V1(without_boilerplate);
 PG_FUNCTION_INFO_V1(frequent_shingles);
 
 /* A passage */
-typedef struct Stretch
+typedef struct FrequentPassage
 {
 	uint32		start;			/* first word */
 	uint32		end;			/* word after the last one */
 	uint32		documents;		/* the least number of documents that a
 								 * shingle of the passage is in */
-} Stretch;
+} FrequentPassage;
 
 /* A text and its passages */
-typedef struct Stretches
+typedef struct FrequentPassages
 {
 	ReadText text;
-	Stretch    *stretches;
+	FrequentPassage *passages;
 	WordSpan   *spans;			/* bytes of the passages */
 	size_t		n;
-} Stretches;
+} FrequentPassages;
 
 /*
  * Return the context of the call, prepared to read shingles as the lexicon
@@ -82,8 +82,8 @@ documents_of(const LexiconView *view, uint64 hash, uint32 least)
 
 /* Find runs of shingles that are all in at least `least` documents. */
 static void
-find_stretches(Stretches *found, const LexiconView *view, uint32 least,
-			   uint32 k)
+find_passages(FrequentPassages *found, const LexiconView *view, uint32 least,
+			  uint32 k)
 {
 	size_t		room = 0;
 	bool		within = false;
@@ -92,14 +92,14 @@ find_stretches(Stretches *found, const LexiconView *view, uint32 least,
 	{
 		uint32		documents = documents_of(view, found->text.shingles[i],
 											 least);
-		Stretch    *last;
+		FrequentPassage *last;
 
 		CHECK_EVERY(i);
 		if (documents > 0 && !within)
 		{
-			found->stretches = growing_reserve(found->stretches, &room,
-											   found->n + 1, sizeof(Stretch));
-			found->stretches[found->n++] = (Stretch)
+			found->passages = growing_reserve(found->passages, &room,
+											  found->n + 1, sizeof(FrequentPassage));
+			found->passages[found->n++] = (FrequentPassage)
 			{
 				i, i + k, documents
 			};
@@ -107,7 +107,7 @@ find_stretches(Stretches *found, const LexiconView *view, uint32 least,
 		within = documents > 0;
 		if (!within)
 			continue;
-		last = &found->stretches[found->n - 1];
+		last = &found->passages[found->n - 1];
 		last->end = i + k;
 		last->documents = Min(last->documents, documents);
 	}
@@ -117,22 +117,22 @@ find_stretches(Stretches *found, const LexiconView *view, uint32 least,
  * Find the passages for the arguments (doc text, lexicon, min_documents int)
  * of a function.
  */
-static Stretches *
+static FrequentPassages *
 find_boilerplate(FunctionCallInfo fcinfo)
 {
 	LexiconView *view;
 	DocContext *doccxt = ready_doc_context(fcinfo, 1, &view);
 	uint32		least = least_documents(fcinfo, 2);
-	Stretches  *found = palloc0(sizeof(Stretches));
+	FrequentPassages *found = palloc0(sizeof(FrequentPassages));
 
 	text_read(&found->text, doccxt, PG_GETARG_TEXT_PP(0), doccxt->spec.k,
 			  false);
-	find_stretches(found, view, least, doccxt->spec.k);
+	find_passages(found, view, least, doccxt->spec.k);
 	found->spans = text_spans_alloc(found->n);
 	for (size_t i = 0; i < found->n; i++)
 		found->spans[i] = (WordSpan)
 	{
-		found->stretches[i].start, found->stretches[i].end
+		found->passages[i].start, found->passages[i].end
 	};
 	text_place_spans(&found->text, found->spans, found->n);
 	return found;
@@ -143,7 +143,7 @@ Datum
 boilerplate(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo;
-	Stretches  *found;
+	FrequentPassages *found;
 
 	InitMaterializedSRF(fcinfo, 0);
 	rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
@@ -151,13 +151,13 @@ boilerplate(PG_FUNCTION_ARGS)
 	spans_to_characters(found->text.utf8, found->spans, found->n);
 	for (size_t i = 0; i < found->n; i++)
 	{
-		const Stretch *stretch = &found->stretches[i];
+		const FrequentPassage *passage = &found->passages[i];
 		const WordSpan *span = &found->spans[i];
 		Datum		values[] = {
 			Int32GetDatum(span->start + 1),
 			Int32GetDatum(span->end - span->start),
-			Int32GetDatum(stretch->end - stretch->start),
-			Int64GetDatum(stretch->documents)
+			Int32GetDatum(passage->end - passage->start),
+			Int64GetDatum(passage->documents)
 		};
 		bool		nulls[lengthof(values)] = {false};
 
@@ -170,7 +170,7 @@ boilerplate(PG_FUNCTION_ARGS)
 
 /* Append the text without its passages, which may overlap. */
 static void
-append_rest(StringInfo out, const Stretches *found)
+append_rest(StringInfo out, const FrequentPassages *found)
 {
 	const char *utf8 = found->text.utf8;
 	uint32		from = 0;
@@ -192,15 +192,15 @@ append_rest(StringInfo out, const Stretches *found)
 
 /* True if the passages cover all words of a text. */
 static bool
-is_boilerplate_as_a_whole(const Stretches *found, uint32 k)
+is_boilerplate_as_a_whole(const FrequentPassages *found, uint32 k)
 {
 	uint32		covered = 0;
 
 	for (size_t i = 0; i < found->n; i++)
 	{
-		if (found->stretches[i].start > covered)
+		if (found->passages[i].start > covered)
 			return false;
-		covered = found->stretches[i].end;
+		covered = found->passages[i].end;
 	}
 	return found->n > 0 && covered == found->text.nshingles + k - 1;
 }
@@ -211,7 +211,7 @@ is_boilerplate_as_a_whole(const Stretches *found, uint32 k)
  * near-duplicates.
  */
 static void
-warn_of_whole_text(DocContext *doccxt, const Stretches *found)
+warn_of_whole_text(DocContext *doccxt, const FrequentPassages *found)
 {
 	if (doccxt->extra != NULL ||
 		!is_boilerplate_as_a_whole(found, doccxt->spec.k))
@@ -229,7 +229,7 @@ Datum
 without_boilerplate(PG_FUNCTION_ARGS)
 {
 	StringInfoData rest;
-	Stretches  *found = find_boilerplate(fcinfo);
+	FrequentPassages *found = find_boilerplate(fcinfo);
 
 	warn_of_whole_text(fcinfo->flinfo->fn_extra, found);
 	initStringInfo(&rest);

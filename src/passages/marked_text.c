@@ -92,20 +92,20 @@ typedef struct Headline
 	const char *delimiter;
 } Headline;
 
-/* A stretch of a text: its words and its bytes */
-typedef struct Stretch
+/* A range of a text: its words and its bytes */
+typedef struct TextRange
 {
 	uint32		first;			/* first word */
 	uint32		last;
 	WordSpan	span;			/* word after the last one */
-} Stretch;
+} TextRange;
 
-/* Stretches of a text, in order */
-typedef struct Stretches
+/* Ranges of a text, in order */
+typedef struct TextRanges
 {
-	Stretch    *stretches;
+	TextRange  *ranges;
 	size_t		n;
-} Stretches;
+} TextRanges;
 
 /* Options */
 
@@ -188,29 +188,29 @@ read_options(const text *options)
  * Return the passages in the text a, in order; passages that overlap become
  * one.
  */
-static Stretches
-stretches_of(const Evidence *evidence)
+static TextRanges
+ranges_of(const Evidence *evidence)
 {
 	size_t		n = evidence->npassages;
-	Stretches	all = {palloc_extended((n + 1) * sizeof(Stretch),
+	TextRanges	all = {palloc_extended((n + 1) * sizeof(TextRange),
 									   MCXT_ALLOC_HUGE), 0};
 
 	for (size_t i = 0; i < n; i++)
 	{
 		const Passage *passage = &evidence->passages[i];
-		Stretch		stretch = {passage->a_start, passage->a_end,
+		TextRange	range = {passage->a_start, passage->a_end,
 		evidence->a_spans[i]};
-		Stretch    *last;
+		TextRange  *last;
 
 		if (all.n == 0 ||
-			all.stretches[all.n - 1].span.end < stretch.span.start)
+			all.ranges[all.n - 1].span.end < range.span.start)
 		{
-			all.stretches[all.n++] = stretch;
+			all.ranges[all.n++] = range;
 			continue;
 		}
-		last = &all.stretches[all.n - 1];
-		last->last = Max(last->last, stretch.last);
-		last->span.end = Max(last->span.end, stretch.span.end);
+		last = &all.ranges[all.n - 1];
+		last->last = Max(last->last, range.last);
+		last->span.end = Max(last->span.end, range.span.end);
 	}
 	return all;
 }
@@ -221,15 +221,15 @@ stretches_of(const Evidence *evidence)
  */
 static void
 append_marked(StringInfo out, const Headline *headline, const ReadText *text,
-			  const Stretches *marks, size_t *first, WordSpan part)
+			  const TextRanges *marks, size_t *first, WordSpan part)
 {
 	uint32		at = part.start;
 
-	while (*first < marks->n && marks->stretches[*first].span.end <= at)
+	while (*first < marks->n && marks->ranges[*first].span.end <= at)
 		(*first)++;
 	for (size_t i = *first; i < marks->n; i++)
 	{
-		WordSpan	mark = marks->stretches[i].span;
+		WordSpan	mark = marks->ranges[i].span;
 
 		CHECK_EVERY(i);
 		if (mark.start >= part.end)
@@ -261,11 +261,11 @@ is_short(const Headline *headline, const ReadText *text, uint32 word)
  * Return an excerpt: a passage with words around it, all between `from` and
  * `to`, or the beginning of a long passage.
  */
-static Stretch
+static TextRange
 excerpt_of(const Headline *headline, const ReadText *text,
-		   const Stretch *passage, uint32 from, uint32 to)
+		   const TextRange *passage, uint32 from, uint32 to)
 {
-	Stretch		excerpt = *passage;
+	TextRange	excerpt = *passage;
 	uint32		wanted = headline->min_words;
 
 	if (excerpt.last - excerpt.first > headline->max_words)
@@ -296,7 +296,7 @@ excerpt_of(const Headline *headline, const ReadText *text,
  * first.  Returns a flag for each passage.
  */
 static bool *
-choose(const Headline *headline, const Stretches *passages)
+choose(const Headline *headline, const TextRanges *passages)
 {
 	bool	   *chosen = palloc_extended(passages->n + 1,
 										 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
@@ -306,7 +306,7 @@ choose(const Headline *headline, const Stretches *passages)
 
 	for (size_t i = 0; i < passages->n; i++)
 	{
-		const Stretch *passage = &passages->stretches[i];
+		const TextRange *passage = &passages->ranges[i];
 
 		lengths[i] =
 			(uint64) (PG_UINT32_MAX - (passage->last - passage->first)) << 32 |
@@ -322,7 +322,7 @@ choose(const Headline *headline, const Stretches *passages)
 /* Append excerpts around the longest passages. */
 static void
 append_excerpts(StringInfo out, const Headline *headline,
-				const ReadText *text, const Stretches *passages)
+				const ReadText *text, const TextRanges *passages)
 {
 	bool	   *chosen = choose(headline, passages);
 	uint32		from = 0;		/* the words before it are in an excerpt */
@@ -330,12 +330,12 @@ append_excerpts(StringInfo out, const Headline *headline,
 
 	for (size_t i = 0; i < passages->n; i++)
 	{
-		Stretch		excerpt;
+		TextRange	excerpt;
 
 		CHECK_EVERY(i);
-		if (!chosen[i] || passages->stretches[i].first < from)
+		if (!chosen[i] || passages->ranges[i].first < from)
 			continue;
-		excerpt = excerpt_of(headline, text, &passages->stretches[i], from,
+		excerpt = excerpt_of(headline, text, &passages->ranges[i], from,
 							 text->nwords);
 		if (from > 0)
 			appendStringInfoString(out, headline->delimiter);
@@ -367,7 +367,7 @@ highlight(PG_FUNCTION_ARGS)
 {
 	Evidence   *evidence = evidence_of_passages(fcinfo, 5);
 	Headline	headline = read_options(PG_GETARG_TEXT_PP(4));
-	Stretches	passages = stretches_of(evidence);
+	TextRanges	passages = ranges_of(evidence);
 	const ReadText *a = &evidence->a;
 	WordSpan	all = {0, a->len};
 	size_t		first = 0;

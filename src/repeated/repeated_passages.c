@@ -53,7 +53,7 @@ PG_FUNCTION_INFO_V1(repeated_passages);
  */
 #define WINDOWS_SHARE	4
 #define REPEATS_SHARE	2
-#define STRETCHES_SHARE	4
+#define RUNS_SHARE	4
 #define DOCUMENTS_SHARE	1
 #define IDS_SHARE		1
 
@@ -70,19 +70,19 @@ enum RepeatColumns
 };
 
 /* Columns of a run of words in a document; the sort is by place */
-enum StretchColumns
+enum RunColumns
 {
-	STRETCH_PLACE,				/* number of its first word in the collection */
-	STRETCH_ROW,				/* row of the repeated passage; before that is
+	RUN_PLACE,					/* number of its first word in the collection */
+	RUN_ROW,					/* row of the repeated passage; before that is
 								 * known, place of its first occurrence */
-	STRETCH_WORDS,
-	STRETCH_START,				/* first character of the repeated passage */
-	STRETCH_LENGTH,				/* number of its characters */
-	STRETCH_COLUMNS
+	RUN_WORDS,
+	RUN_START,					/* first character of the repeated passage */
+	RUN_LENGTH,					/* number of its characters */
+	RUN_COLUMNS
 };
 
 /* A run of words in a document */
-typedef int64 Stretch[STRETCH_COLUMNS];
+typedef int64 WordRun[RUN_COLUMNS];
 
 /* State of repeated_passages() */
 typedef struct Collection
@@ -100,7 +100,7 @@ typedef struct Collection
 								 * document */
 	NumberSort	windows;
 	NumberSort	repeats;
-	NumberSort	stretches;
+	NumberSort	runs;
 	bool		has_ahead;		/* true if a repeated window was read ahead */
 	int64		ahead[REPEAT_COLUMNS];	/* that window */
 } Collection;
@@ -230,47 +230,47 @@ read_ahead(Collection *all)
  * other; false if there is none.
  */
 static bool
-next_passage(Collection *all, Stretch stretch)
+next_passage(Collection *all, WordRun run)
 {
 	if (!all->has_ahead)
 		return false;
-	memset(stretch, 0, sizeof(Stretch));
-	stretch[STRETCH_PLACE] = all->ahead[REPEAT_PLACE];
-	stretch[STRETCH_ROW] = all->ahead[REPEAT_FIRST];
-	stretch[STRETCH_WORDS] = all->min_words - 1;
+	memset(run, 0, sizeof(WordRun));
+	run[RUN_PLACE] = all->ahead[REPEAT_PLACE];
+	run[RUN_ROW] = all->ahead[REPEAT_FIRST];
+	run[RUN_WORDS] = all->min_words - 1;
 	for (int64 i = 0;
 		 all->has_ahead &&
-		 all->ahead[REPEAT_PLACE] == stretch[STRETCH_PLACE] + i &&
-		 all->ahead[REPEAT_FIRST] == stretch[STRETCH_ROW] + i; i++)
+		 all->ahead[REPEAT_PLACE] == run[RUN_PLACE] + i &&
+		 all->ahead[REPEAT_FIRST] == run[RUN_ROW] + i; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		stretch[STRETCH_WORDS]++;
+		run[RUN_WORDS]++;
 		read_ahead(all);
 	}
-	Assert(stretch[STRETCH_WORDS] >= all->min_words);
+	Assert(run[RUN_WORDS] >= all->min_words);
 	return true;
 }
 
 /* Get the next first occurrence; false if there is none. */
 static bool
-next_first(Collection *all, Stretch stretch)
+next_first(Collection *all, WordRun run)
 {
-	return number_sort_get(&all->stretches, stretch);
+	return number_sort_get(&all->runs, run);
 }
 
 /* Put a passage into the sort by first occurrences. */
 static void
-put_passage(Collection *all, uint32 row, const Stretch stretch,
+put_passage(Collection *all, uint32 row, const WordRun run,
 			const WordSpan *characters)
 {
-	Stretch		first = {
-		[STRETCH_PLACE] = stretch[STRETCH_ROW],[STRETCH_ROW] = row,
-		[STRETCH_WORDS] = stretch[STRETCH_WORDS],
-		[STRETCH_START] = characters->start + 1,
-		[STRETCH_LENGTH] = characters->end - characters->start
+	WordRun		first = {
+		[RUN_PLACE] = run[RUN_ROW],[RUN_ROW] = row,
+		[RUN_WORDS] = run[RUN_WORDS],
+		[RUN_START] = characters->start + 1,
+		[RUN_LENGTH] = characters->end - characters->start
 	};
 
-	number_sort_put(&all->stretches, first);
+	number_sort_put(&all->runs, first);
 }
 
 /*
@@ -278,14 +278,14 @@ put_passage(Collection *all, uint32 row, const Stretch stretch,
  * document `row`.
  */
 static void
-put_result(Collection *all, uint32 row, const Stretch stretch,
+put_result(Collection *all, uint32 row, const WordRun run,
 		   const WordSpan *characters)
 {
 	Datum		values[] = {
-		row_ids_get(&all->ids, stretch[STRETCH_ROW]),
-		Int32GetDatum(stretch[STRETCH_START]),
-		Int32GetDatum(stretch[STRETCH_LENGTH]),
-		Int32GetDatum(stretch[STRETCH_WORDS]),
+		row_ids_get(&all->ids, run[RUN_ROW]),
+		Int32GetDatum(run[RUN_START]),
+		Int32GetDatum(run[RUN_LENGTH]),
+		Int32GetDatum(run[RUN_WORDS]),
 		row_ids_get(&all->ids, row), Int32GetDatum(characters->start + 1)
 	};
 	bool		nulls[lengthof(values)] = {false};
@@ -297,56 +297,56 @@ put_result(Collection *all, uint32 row, const Stretch stretch,
 /* Passes over the documents */
 
 /*
- * A pass over the documents: how stretches are got, in the order of their
+ * A pass over the documents: how runs are got, in the order of their
  * places, and put with their characters
  */
-typedef struct StretchPass
+typedef struct RunPass
 {
-	bool		(*next) (Collection *all, Stretch stretch);
-	void		(*put) (Collection *all, uint32 row, const Stretch stretch,
+	bool		(*next) (Collection *all, WordRun run);
+	void		(*put) (Collection *all, uint32 row, const WordRun run,
 						const WordSpan *characters);
-	Stretch		ahead;			/* the next stretch */
-	bool		has_ahead;		/* true if there is a next stretch */
-} StretchPass;
+	WordRun		ahead;			/* the next run */
+	bool		has_ahead;		/* true if there is a next run */
+} RunPass;
 
 /*
- * Find the characters of the stretches in one document, and put them.  `place`
+ * Find the characters of the runs in one document, and put them.  `place`
  * is the number of the document's first word.  Allocates in the current memory
  * context.
  */
 static void
-pass_document(Collection *all, StretchPass *pass, uint32 row, const text *doc,
+pass_document(Collection *all, RunPass *pass, uint32 row, const text *doc,
 			  int64 place)
 {
 	ReadText	read;
-	Stretch    *stretches = NULL;
+	WordRun    *runs = NULL;
 	WordSpan   *spans;
 	size_t		size = 0;
 	size_t		n = 0;
 
 	text_read(&read, all->doccxt, doc, 1, false);
-	while (pass->has_ahead && pass->ahead[STRETCH_PLACE] < place + read.nwords)
+	while (pass->has_ahead && pass->ahead[RUN_PLACE] < place + read.nwords)
 	{
-		stretches = growing_reserve(stretches, &size, n + 1, sizeof(Stretch));
-		memcpy(stretches[n++], pass->ahead, sizeof(Stretch));
+		runs = growing_reserve(runs, &size, n + 1, sizeof(WordRun));
+		memcpy(runs[n++], pass->ahead, sizeof(WordRun));
 		pass->has_ahead = pass->next(all, pass->ahead);
 	}
 	spans = text_spans_alloc(n);
 	for (size_t i = 0; i < n; i++)
 	{
-		spans[i].start = stretches[i][STRETCH_PLACE] - place;
-		spans[i].end = spans[i].start + stretches[i][STRETCH_WORDS];
+		spans[i].start = runs[i][RUN_PLACE] - place;
+		spans[i].end = spans[i].start + runs[i][RUN_WORDS];
 		Assert(spans[i].end <= read.nwords);
 	}
 	text_place_spans(&read, spans, n);
 	spans_to_characters(read.utf8, spans, n);
 	for (size_t i = 0; i < n; i++)
-		pass->put(all, row, stretches[i], &spans[i]);
+		pass->put(all, row, runs[i], &spans[i]);
 }
 
-/* Read all documents that have stretches. */
+/* Read all documents that have runs. */
 static void
-pass_documents(Collection *all, StretchPass *pass)
+pass_documents(Collection *all, RunPass *pass)
 {
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(all->desc,
 													&TTSOpsMinimalTuple);
@@ -364,8 +364,8 @@ pass_documents(Collection *all, StretchPass *pass)
 		int32		nwords = DatumGetInt32(slot_getattr(slot, 2, &isnull));
 
 		CHECK_FOR_INTERRUPTS();
-		Assert(pass->ahead[STRETCH_PLACE] >= place);
-		if (pass->ahead[STRETCH_PLACE] < place + nwords)
+		Assert(pass->ahead[RUN_PLACE] >= place);
+		if (pass->ahead[RUN_PLACE] < place + nwords)
 		{
 			MemoryContext old = MemoryContextSwitchTo(per_document);
 
@@ -410,23 +410,23 @@ begin_collection(Collection *all, TupleDesc columns, Oid id_type)
 static void
 put_all_passages(Collection *all)
 {
-	StretchPass passages = {.next = next_passage,.put = put_passage};
-	StretchPass firsts = {.next = next_first,.put = put_result};
+	RunPass		passages = {.next = next_passage,.put = put_passage};
+	RunPass		firsts = {.next = next_first,.put = put_result};
 
 	number_sort_begin(&all->repeats, REPEAT_COLUMNS, 1,
 					  all->memory * REPEATS_SHARE);
 	number_sort_perform(&all->windows);
 	find_repeats(all);
 	number_sort_end(&all->windows);
-	number_sort_begin(&all->stretches, STRETCH_COLUMNS, 1,
-					  all->memory * STRETCHES_SHARE);
+	number_sort_begin(&all->runs, RUN_COLUMNS, 1,
+					  all->memory * RUNS_SHARE);
 	number_sort_perform(&all->repeats);
 	read_ahead(all);
 	pass_documents(all, &passages);
 	number_sort_end(&all->repeats);
-	number_sort_perform(&all->stretches);
+	number_sort_perform(&all->runs);
 	pass_documents(all, &firsts);
-	number_sort_end(&all->stretches);
+	number_sort_end(&all->runs);
 }
 
 /*

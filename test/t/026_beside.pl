@@ -258,7 +258,7 @@ tool(
 			$node->safe_psql($database, q{INSERT INTO docs (id, body)
 				SELECT (SELECT max(id) + 1 FROM docs), body FROM docs WHERE id = 3});
 		}
-		is( $node->safe_psql($database, q{SELECT (SELECT count(*) FROM pairs), (SELECT max(cluster) FROM groups),
+		is( $node->safe_psql($database, q{SELECT (SELECT count(*) FROM pairs), (SELECT max(group_id) FROM groups),
 			(SELECT count(*) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
 				JOIN pg_am a ON a.oid = c.relam WHERE indrelid = 'made'::regclass AND amname = 'neardup')}),
 			'2|2|1', 'pairs, groups and an index');

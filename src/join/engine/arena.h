@@ -30,8 +30,7 @@ typedef uint64 SharedPointer;
 #define POINTER_AREA(pointer)	((int) (POINTER_SEGMENT(pointer) / AREA_SEGMENTS))
 
 /*
- * A link between rows is an address or a SharedPointer: if that is longer,
- * nothing is shared.
+ * Nothing is shared where addresses have 32 bits: a process could map little.
  */
 #define CAN_SHARE_ROWS	(sizeof(void *) >= sizeof(SharedPointer))
 

@@ -102,7 +102,7 @@ keys_write(SpillFile *file, const JoinSet *set)
 {
 	KeyRecord	record = {
 		.number = set_number(set),.size = set->size,.nvalues = set->nvalues,
-		.nkeys = set->nkeys,.sides = SET_SIDES(set)
+		.nkeys = set->nkeys,.sides = set_sides(set)
 	};
 	size_t		bytes = bitmap_bytes(set->size);
 
@@ -130,15 +130,14 @@ next_keys(JoinEngine *join)
 					 bitmap_bytes(record.size) +
 					 sizeof(uint64) * record.nkeys);
 	memset(set, 0, sizeof(JoinSet));
-	set->key.high = (int64) ((uint64) record.size << SETKEY_HASH_BITS);
-	set->key.low = record.number;
+	set->number = record.number;
 	set->size = record.size;
 	set->nvalues = record.nvalues;
 	set->nkeys = record.nkeys;
 	set->values = set->keys = set_values(place, record.size);
 	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
 		if ((record.sides & (1 << side)) != 0)
-			set->rows[side] = &rows_somewhere;
+			set->rows[side] = rows_somewhere();
 	return set;
 }
 
@@ -283,7 +282,7 @@ next_self(JoinEngine *join)
 
 	if (set == NULL)
 		return false;
-	if (probe_is_claimed(join) && SET_SIDES(set) == 3)
+	if (probe_is_claimed(join) && set_sides(set) == 3)
 	{
 		if (!join->spill->by_keys && join->algorithm->reflexive != NULL)
 			setfile_read_values(file);
@@ -360,7 +359,7 @@ probe_next(JoinEngine *join)
 	if (in_chunk)
 		probe_fetch_ahead(join, number);
 	if (probe_is_claimed(join) &&
-		(join->search.symmetric || set->rows[join->probing] != NULL))
+		(join->search.symmetric || set_has_rows(set, join->probing)))
 		probe_chunk(join, set, in_chunk);
 	if (in_chunk)
 		probe_add_next(join, &join->search.sets[number]);

@@ -194,7 +194,7 @@ add_in_memory(JoinEngine *join, const AddedRow *row, uint32 rowno)
 {
 	JoinSide	side = row->side;
 	bool		shared = join->params.shared != NULL;
-	Row		  **rows = row->n == 0 ? join->memory->empty :
+	RowLink    *rows = row->n == 0 ? join->memory->empty :
 	distinct_set(join, row)->rows;
 
 	Assert(join->spill == NULL);
@@ -202,7 +202,7 @@ add_in_memory(JoinEngine *join, const AddedRow *row, uint32 rowno)
 						  rowno, row->len);
 
 	/* in shared memory, the inner link leads to the last row */
-	if (join->params.self_join && (!shared || rows[SIDE_INNER] == NULL))
+	if (join->params.self_join && (!shared || !row_exists(rows[SIDE_INNER])))
 		rows[SIDE_INNER] = rows[SIDE_OUTER];
 	check_memory(join, row->len + sizeof(uint64) * row->n);
 }
@@ -668,8 +668,8 @@ engine_next(JoinEngine *join, RowGroup *outer, RowGroup *inner)
 			return false;
 	}
 	pair = &found->pairs[found->next++];
-	*outer = pair->outer->rows[SIDE_OUTER];
-	*inner = pair->inner->rows[SIDE_INNER];
+	*outer = row_address(pair->outer->rows[SIDE_OUTER]);
+	*inner = row_address(pair->inner->rows[SIDE_INNER]);
 	return true;
 }
 
@@ -693,9 +693,9 @@ rows_begin(JoinEngine *join, JoinSide side, RowGroup group, RowCursor *cursor)
 	cursor->reader = NULL;
 	if (group != NULL && group->len == ROWS_IN_FILE)
 	{
-		RowRange	range;
+		RowsInFile	range;
 
-		memcpy(&range, group->data, sizeof(RowRange));
+		memcpy(&range, group->data, sizeof(RowsInFile));
 		cursor->next = NULL;
 		cursor->left = range.nrows;
 		cursor->reader = &join->spill->cursors[side];
@@ -728,8 +728,7 @@ rows_next(RowCursor *cursor, uint32 *rowno)
 		cursor->left--;
 		return row_read(cursor->reader, rowno, &len);
 	}
-	cursor->next = cursor->areas == NULL || row->next == NULL ? row->next :
-		shared_at(cursor->areas, (SharedPointer) (uintptr_t) row->next);
+	cursor->next = row_at(cursor->areas, row->next);
 	__builtin_prefetch(cursor->next);
 	*rowno = row->rowno;
 	return row->data;
@@ -743,7 +742,7 @@ engine_rows(JoinEngine *join, JoinSide side)
 	else
 		join->memory->scans[side] = (RowScan)
 	{
-		join->memory->empty[side], 0
+		row_address(join->memory->empty[side]), 0
 	};
 }
 
@@ -765,7 +764,7 @@ engine_rows_next(JoinEngine *join, JoinSide side, uint32 *rowno)
 	while (scan->row == NULL && scan->set < join->search.nsets)
 	{
 		CHECK_FOR_INTERRUPTS();
-		scan->row = join->search.sets[scan->set++].rows[side];
+		scan->row = row_address(join->search.sets[scan->set++].rows[side]);
 	}
 	found = scan->row;
 	if (found == NULL)

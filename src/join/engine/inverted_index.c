@@ -91,7 +91,7 @@ make_own(InvertedIndex *index, const JoinSet *sets, uint32 nsets)
 	for (uint32 i = 0; i < nsets; i++)
 	{
 		CHECK_EVERY(i);
-		index->sizes[i] = sets[i].size << 2 | SET_SIDES(&sets[i]);
+		index->sizes[i] = sets[i].size << 2 | set_sides(&sets[i]);
 	}
 }
 

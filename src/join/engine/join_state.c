@@ -159,14 +159,14 @@ engine_fetch_counters(JoinEngine *join, const uint64 *values, uint32 n)
 bool
 engine_is_indexed(const JoinEngine *join, const JoinSet *set)
 {
-	return join->search.symmetric || set->rows[join->indexed] != NULL;
+	return join->search.symmetric || set_has_rows(set, join->indexed);
 }
 
 void
 engine_prepare(JoinEngine *join, JoinSet *set)
 {
 	bool		probes = join->search.symmetric ||
-	set->rows[join->probing] != NULL;
+	set_has_rows(set, join->probing);
 
 	join->algorithm->prepare(&join->search, set, engine_is_indexed(join, set),
 							 probes);
@@ -318,10 +318,10 @@ add_pair(JoinEngine *join, const JoinSet *outer, const JoinSet *inner)
 {
 	FoundPairs *found = &join->found;
 
-	if (outer->rows[SIDE_OUTER] == NULL || inner->rows[SIDE_INNER] == NULL)
+	if (!set_has_rows(outer, SIDE_OUTER) || !set_has_rows(inner, SIDE_INNER))
 		return;
-	__builtin_prefetch(outer->rows[SIDE_OUTER]);
-	__builtin_prefetch(inner->rows[SIDE_INNER]);
+	__builtin_prefetch(row_address(outer->rows[SIDE_OUTER]));
+	__builtin_prefetch(row_address(inner->rows[SIDE_INNER]));
 	if (unlikely(found->n == found->max))
 		found->pairs = growing_reserve(found->pairs, &found->max, found->n + 1,
 									   sizeof(GroupPair));
@@ -346,14 +346,14 @@ probe_add_match(JoinEngine *join, const JoinSet *indexed,
 void
 probe_add_itself(JoinEngine *join, const JoinSet *set)
 {
-	const Row  *row = set->rows[SIDE_OUTER];
+	const Row  *row = row_address(set->rows[SIDE_OUTER]);
 
 	/* sketches without features are not near-duplicates of themselves */
-	if (SET_SIDES(set) != 3 ||
+	if (set_sides(set) != 3 ||
 		(join->algorithm->reflexive != NULL &&
 		 !join->algorithm->reflexive(&join->search, set)))
 		return;
-	if (join->params.apart && row->next == NULL && row->len != ROWS_IN_FILE)
+	if (join->params.apart && !row_exists(row->next) && row->len != ROWS_IN_FILE)
 		join->search.stats.alone++;
 	else
 		add_pair(join, set, set);
@@ -366,7 +366,7 @@ probe_index(JoinEngine *join, const JoinSet *set)
 	uint32		sides = 3;
 
 	if (join->search.symmetric)
-		sides = ((SET_SIDES(set) & 1) << 1) | (SET_SIDES(set) >> 1);
+		sides = ((set_sides(set) & 1) << 1) | (set_sides(set) >> 1);
 	if (index->mode == INDEX_SHARED && join->search.symmetric)
 		index->shared.own = engine_indexed_keys(join, set);
 	index->ncandidates = 0;
@@ -409,7 +409,7 @@ probe_fetch_ahead(JoinEngine *join, uint32 number)
 	set_fetch_keys(&set[FETCH_FIRST]);
 	__builtin_prefetch(set[FETCH_FIRST].values - 1);
 	rows_ahead_add(&join->ahead, engine_areas(join),
-				   set[FETCH_FIRST].rows[SIDE_OUTER]);
+				   row_address(set[FETCH_FIRST].rows[SIDE_OUTER]));
 	set += FETCH_AHEAD;
 	if (index->mode == INDEX_SHARED)
 		shared_view_fetch(index, set->keys, set->nkeys,
@@ -453,7 +453,7 @@ probe_advance(JoinEngine *join)
 		probe_fetch_ahead(join, number);
 	if (claimed)
 		probe_add_itself(join, set);
-	if (claimed && (symmetric || set->rows[join->probing] != NULL))
+	if (claimed && (symmetric || set_has_rows(set, join->probing)))
 	{
 		(void) probe_index(join, set);
 		probe_verify(join, set);

@@ -102,7 +102,7 @@ typedef struct SetsInMemory
 	Arena		values;
 	Arena		rows[2];
 	Arena		keys;			/* keys of sets that have no room for them */
-	Row		   *empty[2];		/* rows without features, as JoinSet.rows */
+	RowLink		empty[2];		/* rows without features, as JoinSet.rows */
 	size_t		unchecked;		/* bytes added since memory was checked */
 	RowScan		scans[2];		/* of engine_rows_next(), by side */
 } SetsInMemory;

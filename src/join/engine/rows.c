@@ -336,8 +336,9 @@ spillreader_next_is(SpillReader *reader, const void *data, size_t len)
  * one element with its range in the file.
  */
 
-Row *
-row_make(Arena *arena, Row *next, const void *data, uint32 rowno, uint32 len)
+RowLink
+row_make(Arena *arena, RowLink next, const void *data, uint32 rowno,
+		 uint32 len)
 {
 	SharedPointer pointer;
 	Row		   *row = arena_alloc_shared(arena, offsetof(Row, data) + len,
@@ -347,21 +348,21 @@ row_make(Arena *arena, Row *next, const void *data, uint32 rowno, uint32 len)
 	row->rowno = rowno;
 	row->len = len;
 	memcpy(row->data, data, len);
-	return arena->areas == NULL ? row : row_link(pointer);
+	return arena->areas == NULL ? row_link(row) : row_shared_link(pointer);
 }
 
-Row *
-rows_of_range(RowReader *reader, Arena *arena, const RowRange *range,
+RowLink
+rows_of_range(RowReader *reader, Arena *arena, const RowsInFile *range,
 			  size_t max_bytes)
 {
-	Row		   *first = NULL;
-	Row		  **last = &first;
+	RowLink		first = NO_ROW;
+	RowLink    *last = &first;
 
 	Assert(arena->areas == NULL);
 	if (range->nrows > 0 && range->bytes > max_bytes)
 	{
-		first = row_make(arena, NULL, range, 0, sizeof(RowRange));
-		first->len = ROWS_IN_FILE;
+		first = row_make(arena, NO_ROW, range, 0, sizeof(RowsInFile));
+		row_address(first)->len = ROWS_IN_FILE;
 		return first;
 	}
 	spillreader_seek(&reader->reader, range->offset);
@@ -372,8 +373,8 @@ rows_of_range(RowReader *reader, Arena *arena, const RowRange *range,
 		const void *data = row_read(reader, &rowno, &len);
 
 		CHECK_FOR_INTERRUPTS();
-		*last = row_make(arena, NULL, data, rowno, len);
-		last = &(*last)->next;
+		*last = row_make(arena, NO_ROW, data, rowno, len);
+		last = &row_address(*last)->next;
 	}
 	return first;
 }

@@ -117,12 +117,20 @@ extern bool spillreader_next_is(SpillReader *reader, const void *data,
 
 /*
  * Rows are linked lists.  A link is an address; or, where rows are shared by
- * several processes, a SharedPointer, which is not longer.
+ * several processes, a SharedPointer.  Whoever follows a link knows which: by
+ * row_at(), or by row_address() once sets have been gathered.
  */
+typedef union RowLink
+{
+	struct Row *address;
+	SharedPointer shared;
+} RowLink;
+
+#define NO_ROW	((RowLink) {.shared = InvalidSharedPointer})
+
 typedef struct Row
 {
-	struct Row *next;			/* link to another row of the same set and
-								 * side */
+	RowLink		next;			/* another row of the same set and side */
 	uint32		rowno;			/* on its side */
 	uint32		len;			/* of data, or ROWS_IN_FILE */
 	char		data[FLEXIBLE_ARRAY_MEMBER];
@@ -130,16 +138,16 @@ typedef struct Row
 
 /*
  * A Row that stands for all rows of a set in its side's file: data is a
- * RowRange.
+ * RowsInFile.
  */
 #define ROWS_IN_FILE	UINT32_MAX
 
-typedef struct RowRange
+typedef struct RowsInFile
 {
 	uint64		offset;			/* in the side's file */
 	uint64		bytes;
 	uint64		nrows;
-} RowRange;
+} RowsInFile;
 
 /* Head of a row in a file; len bytes follow. */
 typedef struct FileRow
@@ -156,32 +164,65 @@ typedef struct RowReader
 	size_t		max;			/* allocated */
 } RowReader;
 
-/* A SharedPointer as a link. */
-static inline Row *
-row_link(SharedPointer pointer)
+/* The link to a row of this process. */
+static inline RowLink
+row_link(Row *row)
 {
-	Assert(CAN_SHARE_ROWS || !SharedPointerIsValid(pointer));
-	return (Row *) (uintptr_t) pointer;
+	RowLink		link = NO_ROW;
+
+	if (row != NULL)
+		link.address = row;
+	return link;
 }
 
-/* The row that a link leads to; NULL at the end. */
-static inline Row *
-row_at(SharedAreas *areas, const Row *link)
+/* The link to a row in shared memory, as sets of all processes store it. */
+static inline RowLink
+row_shared_link(SharedPointer pointer)
 {
-	return areas == NULL ? unconstify(Row *, link) :
-		shared_at(areas, (SharedPointer) (uintptr_t) link);
+	Assert(CAN_SHARE_ROWS || !SharedPointerIsValid(pointer));
+	return (RowLink)
+	{
+		.shared = pointer
+	};
+}
+
+/* True if a link leads to a row. */
+static inline bool
+row_exists(RowLink link)
+{
+	return SharedPointerIsValid(link.shared);
+}
+
+/*
+ * The row that a link leads to, which is an address unless there are areas;
+ * NULL at the end.
+ */
+static inline Row *
+row_at(SharedAreas *areas, RowLink link)
+{
+	if (areas == NULL)
+		return link.address;
+	Assert(POINTER_AREA(link.shared) < areas->n);
+	return shared_at(areas, link.shared);
+}
+
+/* The row of a link that is an address in any case; NULL at the end. */
+static inline Row *
+row_address(RowLink link)
+{
+	Assert(link.address == (Row *) MAXALIGN(link.address));
+	return link.address;
 }
 
 /* Make a row before `next`, with a copy of its data; returns the link. */
-extern Row *row_make(Arena *arena, Row *next, const void *data, uint32 rowno,
-					 uint32 len);
+extern RowLink row_make(Arena *arena, RowLink next, const void *data,
+						uint32 rowno, uint32 len);
 
 /*
  * The rows of a range of a file: a list if they have at most that many bytes.
  */
-extern Row *rows_of_range(RowReader *reader, Arena *arena,
-						  const RowRange *range,
-						  size_t max_bytes);
+extern RowLink rows_of_range(RowReader *reader, Arena *arena,
+							 const RowsInFile *range, size_t max_bytes);
 
 extern void row_reader_create(RowReader *reader, SpillFile *file,
 							  size_t buffer);

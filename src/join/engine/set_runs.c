@@ -701,12 +701,25 @@ setruns_read(SetRuns *runs, uint64 place, uint64 *values, uint32 n)
  * files of its own; the concatenation of all shares is what is read.
  */
 
-Row			rows_somewhere;
+static Row	somewhere;
+
+RowLink
+rows_somewhere(void)
+{
+	return row_link(&somewhere);
+}
+
+/* True if a link is rows_somewhere(). */
+static bool
+is_somewhere(RowLink link)
+{
+	return link.address == &somewhere;
+}
 
 static size_t
 record_bytes(const SetFile *file)
 {
-	return offsetof(SetRecord, rows) + file->nsides * sizeof(RowRange);
+	return offsetof(SetRecord, rows) + file->nsides * sizeof(RowsInFile);
 }
 
 void
@@ -723,9 +736,9 @@ setfile_create(SetFile *file, int nsides, uint32 max_features)
 /* Merging */
 
 static void
-add_row(SetFile *file, const RunRecord *from, RowRange *ranges)
+add_row(SetFile *file, const RunRecord *from, RowsInFile *ranges)
 {
-	RowRange   *range = &ranges[from->side];
+	RowsInFile *range = &ranges[from->side];
 
 	if (from->row_bytes == 0)
 		return;
@@ -735,9 +748,9 @@ add_row(SetFile *file, const RunRecord *from, RowRange *ranges)
 }
 
 static void
-begin_rows(const SetFile *file, RowRange *ranges)
+begin_rows(const SetFile *file, RowsInFile *ranges)
 {
-	memset(ranges, 0, file->nsides * sizeof(RowRange));
+	memset(ranges, 0, file->nsides * sizeof(RowsInFile));
 	for (int side = 0; side < file->nsides; side++)
 		ranges[side].offset = file->rows[side].size;
 }
@@ -817,25 +830,26 @@ setfile_next(SetFile *file)
 	JoinSet    *set = &file->set;
 	SetRecord  *record = &file->record;
 	uint64		at = spillreader_tell(&file->reader);
+	SetKey		key = {0, 0};
 	size_t		share;
 
 	if (spillreader_at_end(&file->reader))
 		return NULL;
 	spillreader_read(&file->reader, record, record_bytes(file));
 	share = spillfile_piece(&file->records, at);
+	key.high = record->high;
 	Assert(at % record_bytes(file) == 0);
 	memset(set, 0, sizeof(JoinSet));
 	for (int side = 0; side < file->nsides; side++)
 	{
 		record->rows[side].offset += file->shift[share][side];
 		if (record->rows[side].nrows > 0)
-			set->rows[side] = &rows_somewhere;
+			set->rows[side] = rows_somewhere();
 	}
 	if (file->nsides == 1)
 		set->rows[SIDE_INNER] = set->rows[SIDE_OUTER];
-	set->key.high = record->high;
-	set->key.low = at / record_bytes(file);
-	set->size = set->nvalues = SETKEY_SIZE(set->key);
+	set->number = at / record_bytes(file);
+	set->size = set->nvalues = SETKEY_SIZE(key);
 	set->values = set_values(file->place, set->size);
 	return set;
 }
@@ -862,8 +876,8 @@ setfile_load_rows(SetFile *file)
 {
 	JoinSet    *set = &file->set;
 
-	if (set->rows[SIDE_OUTER] != &rows_somewhere &&
-		set->rows[SIDE_INNER] != &rows_somewhere)
+	if (!is_somewhere(set->rows[SIDE_OUTER]) &&
+		!is_somewhere(set->rows[SIDE_INNER]))
 		return;
 	arena_reset(&file->set_rows);
 	setfile_read_rows(file, set, &file->set_rows, file->max_group);

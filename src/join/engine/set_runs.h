@@ -191,7 +191,7 @@ typedef struct SetRecord
 {
 	int64		high;			/* of its key */
 	uint64		place;			/* of its values, in the runs */
-	RowRange	rows[2];
+	RowsInFile	rows[2];
 } SetRecord;
 
 /* A merged share of the keys, in the files of one process. */
@@ -270,7 +270,7 @@ extern void setfile_seek(SetFile *file, uint64 number);
 
 extern void setfile_close(SetFile *file);
 
-/* Stands for rows of a set that are not loaded. */
-extern Row	rows_somewhere;
+/* The link that stands for rows of a set that are not loaded. */
+extern RowLink rows_somewhere(void);
 
 #endif							/* NEARDUP_SET_RUNS_H */

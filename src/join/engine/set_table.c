@@ -475,7 +475,7 @@ settable_sort(SetTable *table)
 	for (uint32 i = 0; i < table->nsets; i++)
 	{
 		CHECK_EVERY(i);
-		sets[i].key.low = i;
+		sets[i].number = i;
 		order[i] = (uint64) sets[i].size << 32 | i;
 	}
 	sort_hashes(order, table->nsets);

@@ -11,13 +11,13 @@
 #include "base/linear_probing.h"
 #include "join/engine/arena.h"
 #include "join/engine/engine_params.h"
+#include "join/engine/rows.h"
 
 /* A distinct set of a similarity join, with its rows and its bitmap */
 
 /*
  * Order of a set: its size, then bits of its hash.  On disk the last 32 bits
- * are a number, which distinguishes sets with one hash; and once identical
- * sets have been collapsed, `low` is the number of the set.
+ * are a number, which distinguishes sets with one hash.
  */
 typedef struct SetKey
 {
@@ -30,8 +30,12 @@ typedef struct SetKey
 
 typedef struct JoinSet
 {
-	SetKey		key;			/* see set_number(); in groups, low is the
-								 * representative */
+	union
+	{
+		SetKey		key;		/* while rows are added */
+		uint64		number;		/* then: see set_number() */
+		uint64		representative; /* in groups: see set_representative() */
+	};
 	uint64	   *values;			/* rising; the set's bitmap is before them */
 	union
 	{
@@ -44,25 +48,44 @@ typedef struct JoinSet
 								 * no other set are dropped */
 	uint32		nkeys;			/* keys of the prefix, without dropped ones */
 	uint32		first;			/* its number in groups */
-	struct Row *rows[2];		/* links by JoinSide, see row_at(); of a set
-								 * in shared memory in a self-join, until sets
-								 * are gathered, to the first and last row */
+	RowLink		rows[2];		/* by JoinSide; of a set in shared memory in a
+								 * self-join, until sets are gathered, to the
+								 * first and last row */
 } JoinSet;
 
 /*
- * Once identical sets are collapsed, the low part of the key is the number of
- * the set among all, in order of size.
+ * The number of a set among all, in order of size, once identical sets are
+ * collapsed.  A key is greater than any number, as no set is empty.
  */
 static inline uint32
 set_number(const JoinSet *set)
 {
-	Assert(set->key.low >= 0 && set->key.low <= PG_UINT32_MAX);
-	return set->key.low;
+	Assert(set->number <= PG_UINT32_MAX);
+	return set->number;
+}
+
+/* The number of the set that represents this one, in groups. */
+static inline uint32
+set_representative(const JoinSet *set)
+{
+	Assert(set->representative <= PG_UINT32_MAX);
+	return set->representative;
+}
+
+/* True if a set has rows on a side. */
+static inline bool
+set_has_rows(const JoinSet *set, JoinSide side)
+{
+	return row_exists(set->rows[side]);
 }
 
 /* The sides on which a set has rows, as bits. */
-#define SET_SIDES(set) \
-	(((set)->rows[SIDE_OUTER] != NULL) | ((set)->rows[SIDE_INNER] != NULL) << 1)
+static inline uint32
+set_sides(const JoinSet *set)
+{
+	return set_has_rows(set, SIDE_OUTER) |
+		set_has_rows(set, SIDE_INNER) << 1;
+}
 
 /* Prefetch the first 24 keys of a set, by cache lines. */
 static inline void

@@ -203,7 +203,7 @@ shared_publish(JoinEngine *join)
 		shared->place = set->place;
 		for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
 			pg_atomic_init_u64(&shared->rows[side],
-							   (uintptr_t) set->rows[side]);
+							   set->rows[side].shared);
 		n++;
 	}
 	Assert(n == join->totals.nstored);
@@ -227,8 +227,7 @@ shared_publish(JoinEngine *join)
 
 static void
 return_list(JoinEngine *join, JoinSide side, const JoinSet *set,
-			const Row *link,
-			RowCallback take, void *arg)
+			RowLink link, RowCallback take, void *arg)
 {
 	for (const Row *row = row_at(engine_areas(join), link); row != NULL;
 		 row = row_at(engine_areas(join), row->next))
@@ -256,7 +255,7 @@ shared_return_rows(JoinEngine *join, RowCallback take, void *arg)
 static inline Row *
 row_of(const JoinEngine *join, uint64 link)
 {
-	return row_at(engine_areas(join), (const Row *) (uintptr_t) link);
+	return row_at(engine_areas(join), row_shared_link(link));
 }
 
 /*
@@ -271,7 +270,7 @@ last_row(const JoinEngine *join, const uint64 *rows, JoinSide side)
 	if (join->params.self_join)
 		return row_of(join, rows[SIDE_INNER]);
 	last = row_of(join, rows[side]);
-	while (last->next != NULL)
+	while (row_exists(last->next))
 	{
 		CHECK_FOR_INTERRUPTS();
 		last = row_at(engine_areas(join), last->next);
@@ -296,7 +295,7 @@ prepend_rows(const JoinEngine *join, pg_atomic_uint64 *links,
 			continue;
 		last = last_row(join, rows, side);
 		do
-			last->next = (Row *) (uintptr_t) next;
+			last->next = row_shared_link(next);
 		while (!pg_atomic_compare_exchange_u64(&links[side], &next,
 											   rows[side]));
 	}
@@ -328,8 +327,8 @@ reassign_rows(JoinEngine *join)
 	{
 		const uint32 *number = &join->participant->borrowed[i];
 		const JoinSet *set = &sets[*number];
-		uint64		rows[2] = {(uintptr_t) set->rows[SIDE_OUTER],
-		(uintptr_t) set->rows[SIDE_INNER]};
+		uint64		rows[2] = {set->rows[SIDE_OUTER].shared,
+		set->rows[SIDE_INNER].shared};
 
 		CHECK_EVERY(i);
 		if (i + FETCH_NUMBER < nborrowed)
@@ -571,7 +570,7 @@ prepare_set(JoinEngine *join, SharedSet *shared)
 	/* algorithms check on which sides there are rows, but read none */
 	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
 		set.rows[side] =
-			(Row *) (uintptr_t) pg_atomic_read_u64(&shared->rows[side]);
+			row_shared_link(pg_atomic_read_u64(&shared->rows[side]));
 	engine_prepare(join, &set);
 	shared->nvalues = set.nvalues;
 	shared->nkeys = set.nkeys;
@@ -660,8 +659,8 @@ shared_sets_prepare(JoinEngine *join)
 	SharedSets *shared = join->params.shared;
 	Barrier    *barrier = &shared->barrier;
 	uint64		empty[2] = {
-		(uintptr_t) join->memory->empty[SIDE_OUTER],
-		(uintptr_t) join->memory->empty[SIDE_INNER]
+		join->memory->empty[SIDE_OUTER].shared,
+		join->memory->empty[SIDE_INNER].shared
 	};
 
 	/* the sets are published */
@@ -737,16 +736,15 @@ gather_set(JoinEngine *join, SharedSet *shared, uint32 number)
 	JoinSet    *set = &join->search.sets[number];
 
 	memset(set, 0, sizeof(JoinSet));
-	set->key.high = shared->key.high;
-	set->key.low = number;
+	set->number = number;
 	set->size = SETKEY_SIZE(shared->key);
 	set->nvalues = shared->nvalues;
 	set->nkeys = shared->nkeys;
 	set->values = shared_values(join, shared);
 	set->keys = at(join, shared->keys);
 	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
-		set->rows[side] = row_of(join,
-								 pg_atomic_read_u64(&shared->rows[side]));
+		set->rows[side] =
+			row_link(row_of(join, pg_atomic_read_u64(&shared->rows[side])));
 	if (join->params.self_join)
 		set->rows[SIDE_INNER] = set->rows[SIDE_OUTER];
 }
@@ -778,8 +776,10 @@ shared_gather(JoinEngine *join)
 	}
 	pfree(starts);
 	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
+	{
+		int			stored = Min(side, LAST_SIDE(join));
+
 		join->memory->empty[side] =
-			row_of(join,
-				   pg_atomic_read_u64(&shared->empty[Min(side,
-														 LAST_SIDE(join))]));
+			row_link(row_of(join, pg_atomic_read_u64(&shared->empty[stored])));
+	}
 }

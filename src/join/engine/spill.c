@@ -98,7 +98,7 @@ spill_add(JoinEngine *join, JoinSide side, SetKey key, const uint64 *values,
  */
 static const uint64 *
 write_rows(JoinEngine *join, JoinSide side, SetKey key, const uint64 *values,
-		   const Row *link)
+		   RowLink link)
 {
 	for (const Row *row = row_at(engine_areas(join), link); row != NULL;
 		 row = row_at(engine_areas(join), row->next))
@@ -123,7 +123,7 @@ write_table(JoinEngine *join)
 	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
 	{
 		(void) write_rows(join, side, none, NULL, join->memory->empty[side]);
-		join->memory->empty[side] = NULL;
+		join->memory->empty[side] = NO_ROW;
 	}
 	for (uint32 i = 0; i < table->nsets; i++)
 	{
