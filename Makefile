@@ -93,6 +93,7 @@ OBJS = \
 	src/join/classic/classic.o \
 	src/join/classic/counting.o \
 	src/join/engine/arena.o \
+	src/join/engine/deferred.o \
 	src/join/engine/disk_search.o \
 	src/join/engine/engine.o \
 	src/join/engine/feature_counts.o \

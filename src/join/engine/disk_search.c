@@ -10,10 +10,7 @@
  * If an algorithm finds candidates by keys and bitmaps alone, chunks have only
  * keys and bitmaps: several times as many sets fit into one, and a set is
  * prepared once.  A set without keys has no match and is skipped.  Candidates
- * are collected in memory.  When there are many, and at the end, they are
- * sorted by the found set, and these sets are read in blocks; for each block,
- * the probing sets are read one after another.  All reading goes forward and
- * skips sets without a candidate.
+ * are deferred (deferred.h), and compared when there are many, and at the end.
  */
 #include "postgres.h"
 
@@ -21,7 +18,7 @@
 #include "utils/memutils.h"
 
 #include "base/memory.h"
-#include "base/sort_uint64.h"
+#include "join/engine/deferred.h"
 #include "join/engine/join_state.h"
 #include "join/engine/spill.h"
 
@@ -44,28 +41,6 @@ typedef struct KeyRecord
 	uint64		sides;			/* on which it has rows, as bits */
 } KeyRecord;
 
-/* Candidates that are compared later. */
-typedef struct Deferred
-{
-	/*
-	 * Found set << 32 | probing set; in the current block, probing set << 32
-	 * | place in the block.
-	 */
-	uint64	   *pairs;
-	size_t		npairs;
-	size_t		max_pairs;		/* allocated */
-	size_t		full;			/* number from which they are compared */
-	bool		last;			/* there are no more chunks */
-
-	/* of the block */
-	JoinSet    *sets;
-	size_t		nsets;
-	size_t		max_sets;		/* allocated */
-	Arena		arena;			/* values and rows */
-	size_t		next;			/* pair */
-	size_t		end;			/* of its pairs */
-} Deferred;
-
 typedef struct Chunks
 {
 	size_t		max_bytes;		/* that a chunk may take */
@@ -79,6 +54,7 @@ typedef struct Chunks
 								 * probe, if the measure is not symmetric */
 	JoinSet		probe;			/* whose keys were read last */
 	Deferred	deferred;
+	bool		last;			/* there are no more chunks */
 } Chunks;
 
 void
@@ -92,9 +68,8 @@ chunks_create(JoinEngine *join, size_t fixed)
 	chunks->reader = &join->spill->file.reader;
 	chunks->max_bytes = Max(memory > fixed ? memory - fixed : 0, memory / 4);
 	arena_init(&chunks->arena, block);
-	chunks->deferred.full = memory / 100 * DEFERRED_PAIRS_SHARE /
-		sizeof(uint64);
-	arena_init(&chunks->deferred.arena, block);
+	deferred_create(&chunks->deferred, memory / 100 * DEFERRED_PAIRS_SHARE,
+					block);
 }
 
 void
@@ -306,14 +281,7 @@ defer_candidates(JoinEngine *join, const JoinSet *probing)
 		if (set_number(set) == set_number(probing) ||
 			!join->algorithm->may_match(&join->search, set, probing))
 			continue;
-		/* allocate `full` pairs at first */
-		deferred->pairs = growing_reserve(deferred->pairs,
-										  &deferred->max_pairs,
-										  Max(deferred->npairs + 1,
-											  deferred->full),
-										  sizeof(uint64));
-		deferred->pairs[deferred->npairs++] =
-			(uint64) set_number(set) << 32 | set_number(probing);
+		deferred_add(deferred, set_number(set), set_number(probing));
 	}
 }
 
@@ -370,11 +338,10 @@ probe_next(JoinEngine *join)
 static void
 begin_compare(JoinEngine *join, bool last)
 {
-	Deferred   *deferred = &join->spill->chunks->deferred;
+	Chunks	   *chunks = join->spill->chunks;
 
-	deferred->last = last;
-	deferred->next = deferred->end = 0;
-	sort_hashes(deferred->pairs, deferred->npairs);
+	chunks->last = last;
+	deferred_begin(&chunks->deferred);
 	join->phase = SEARCH_COMPARE;
 }
 
@@ -408,50 +375,18 @@ read_set(SetFile *file, uint32 number)
 	return &file->set;
 }
 
-/* Read the next block of sets; false if there is none. */
-static bool
-next_block(JoinEngine *join)
+/* DeferredLoad: also the rows, if they are not larger than the values. */
+static void
+load_found(void *context, uint32 number, JoinSet *set, Arena *arena)
 {
-	Deferred   *deferred = &join->spill->chunks->deferred;
-	size_t		most = join->params.memory / 100 *
-	(deferred->last ? DEFERRED_LAST_SHARE : DEFERRED_BLOCK_SHARE);
-	size_t		begin = deferred->end;
-	size_t		at = begin;
+	JoinEngine *join = context;
+	const JoinSet *from = read_set(&join->spill->file, number);
+	size_t		bytes = sizeof(uint64) * from->size;
 
-	Assert(begin <= deferred->npairs);
-	arena_reuse(&deferred->arena);
-	deferred->nsets = 0;
-	while (at < deferred->npairs &&
-		   (at == begin ||
-			deferred->arena.bytes +
-			deferred->max_sets * sizeof(JoinSet) < most))
-	{
-		uint64		found = deferred->pairs[at] >> 32;
-		JoinSet    *from = read_set(&join->spill->file, found);
-		size_t		bytes = sizeof(uint64) * from->size;
-		JoinSet    *set;
-
-		CHECK_FOR_INTERRUPTS();
-		deferred->sets = growing_reserve(deferred->sets, &deferred->max_sets,
-										 deferred->nsets + 1, sizeof(JoinSet));
-		set = &deferred->sets[deferred->nsets++];
-		*set = *from;
-		set->values = arena_alloc(&deferred->arena, bytes);
-		memcpy(set->values, from->values, bytes);
-		/* rows only if they are not larger than the values */
-		setfile_read_rows(&join->spill->file, set, &deferred->arena, bytes);
-		for (; at < deferred->npairs &&
-			 deferred->pairs[at] >> 32 == found; at++)
-		{
-			CHECK_EVERY(at);
-			deferred->pairs[at] =
-				deferred->pairs[at] << 32 | (deferred->nsets - 1);
-		}
-	}
-	sort_hashes(deferred->pairs + begin, at - begin);
-	deferred->next = begin;
-	deferred->end = at;
-	return at > begin;
+	*set = *from;
+	set->values = arena_alloc(arena, bytes);
+	memcpy(set->values, from->values, bytes);
+	setfile_read_rows(&join->spill->file, set, arena, bytes);
 }
 
 /*
@@ -461,24 +396,19 @@ next_block(JoinEngine *join)
 static bool
 compare_next(JoinEngine *join)
 {
-	Deferred   *deferred = &join->spill->chunks->deferred;
+	Chunks	   *chunks = join->spill->chunks;
+	Deferred   *deferred = &chunks->deferred;
+	size_t		most = join->params.memory / 100 *
+	(chunks->last ? DEFERRED_LAST_SHARE : DEFERRED_BLOCK_SHARE);
 	uint32		number;
-	JoinSet    *probing;
+	const JoinSet *probing;
+	const JoinSet *set;
 
-	if (deferred->next == deferred->end && !next_block(join))
-	{
-		deferred->npairs = 0;
-		return false;
-	}
-	number = deferred->pairs[deferred->next] >> 32;
+	if (!deferred_next_probing(deferred, &number))
+		return deferred_next_block(deferred, most, load_found, join);
 	probing = read_set(&join->spill->file, number);
-	for (; deferred->next < deferred->end &&
-		 deferred->pairs[deferred->next] >> 32 == number;
-		 deferred->next++)
+	while ((set = deferred_next_found(deferred, number)) != NULL)
 	{
-		const JoinSet *set =
-		&deferred->sets[(uint32) deferred->pairs[deferred->next]];
-
 		CHECK_FOR_INTERRUPTS();
 		if (join->algorithm->compare(&join->search, set, probing))
 		{
@@ -493,7 +423,7 @@ compare_next(JoinEngine *join)
 static void
 disk_advance(JoinEngine *join)
 {
-	Deferred   *deferred = &join->spill->chunks->deferred;
+	Chunks	   *chunks = join->spill->chunks;
 
 	switch (join->phase)
 	{
@@ -504,12 +434,12 @@ disk_advance(JoinEngine *join)
 		case SEARCH_CHUNK:
 			if (!probe_next(join))
 				next_chunk(join);
-			else if (deferred->npairs >= deferred->full)
+			else if (deferred_is_full(&chunks->deferred))
 				begin_compare(join, false);
 			break;
 		case SEARCH_COMPARE:
 			if (!compare_next(join))
-				join->phase = deferred->last ? SEARCH_END : SEARCH_CHUNK;
+				join->phase = chunks->last ? SEARCH_END : SEARCH_CHUNK;
 			break;
 		default:
 			Assert(false);

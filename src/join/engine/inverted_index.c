@@ -142,26 +142,36 @@ inverted_index_free(InvertedIndex *index)
 	memset(index, 0, sizeof(InvertedIndex));
 }
 
-#define FIRST_SETS		1024
+/* Room of a growing index at first, unless fewer postings are expected. */
 #define FIRST_POSTINGS	8192
+#define POSTINGS_A_SET	8
 
 void
 growing_index_create(InvertedIndex *index, uint64 npostings, uint64 nkeys)
 {
 	uint64		nbuckets = inverted_index_buckets(Min(npostings,
 													  PG_UINT32_MAX), nkeys);
+	uint32		room;
 
 	memset(index, 0, sizeof(InvertedIndex));
 	index->mode = INDEX_GROWING;
 	index->shift = inverted_index_shift(nbuckets);
 	index->buckets = alloc_zeros(nbuckets * sizeof(Bucket));
-	index->npostings = FIRST_POSTINGS;
+	index->npostings = Min(Max(npostings, MIN_BUCKETS), FIRST_POSTINGS);
 	index->postings = alloc_huge(index->npostings * sizeof(Posting));
-	index->growing.max_sets = FIRST_SETS;
-	index->entries = alloc_huge(FIRST_SETS * sizeof(IndexedSet));
-	index->accumulators = alloc_zeros(FIRST_SETS * sizeof(Accumulator));
-	index->sizes = alloc_huge(FIRST_SETS * sizeof(uint32));
-	index->candidates = alloc_huge(FIRST_SETS * sizeof(uint32));
+	index->growing.nused = 1;	/* place 0 stands for none */
+	room = index->growing.max_sets = index->npostings / POSTINGS_A_SET;
+	index->entries = alloc_huge(room * sizeof(IndexedSet));
+	index->accumulators = alloc_zeros(room * sizeof(Accumulator));
+	index->sizes = alloc_huge(room * sizeof(uint32));
+	index->candidates = alloc_huge(room * sizeof(uint32));
+}
+
+/* How much is added to room for that many sets or postings that is full. */
+static uint64
+grown_by(uint64 room)
+{
+	return room / 4 + 1;
 }
 
 void
@@ -172,12 +182,13 @@ growing_index_reserve(InvertedIndex *index, uint32 size)
 	Assert(index->mode == INDEX_GROWING && index->nadded <= room);
 	if (index->nadded == room)
 	{
-		uint32		n = room * 2;
+		uint32		n = room + grown_by(room);
 
 		index->entries = repalloc_huge(index->entries, n * sizeof(IndexedSet));
 		index->accumulators = repalloc_huge(index->accumulators,
 											n * sizeof(Accumulator));
-		memset(index->accumulators + room, 0, room * sizeof(Accumulator));
+		memset(index->accumulators + room, 0,
+			   (n - room) * sizeof(Accumulator));
 		index->sizes = repalloc_huge(index->sizes, n * sizeof(uint32));
 		index->candidates = repalloc_huge(index->candidates,
 										  n * sizeof(uint32));
@@ -197,25 +208,25 @@ growing_index_bytes_with(const InvertedIndex *index, uint32 nkeys)
 
 	Assert(index->mode == INDEX_GROWING);
 	if (index->growing.nused + 2 * (uint64) nkeys > postings)
-		postings = postings / 4 * 5;
+		postings += Max(grown_by(postings), 2 * (uint64) nkeys);
 	if (index->nadded == index->growing.max_sets)
-		sets *= 2;
+		sets += grown_by(sets);
 	return (sizeof(Bucket) << (64 - index->shift)) + postings *
 		sizeof(Posting) +
 		sets * a_set;
 }
 
-void
-growing_index_move(InvertedIndex *index, Bucket *bucket)
+/* Add that many places for postings, from which buckets take theirs. */
+static uint32
+add_places(InvertedIndex *index, uint64 places)
 {
-	uint64		places = bucket->n == 0 ? 1 : 2 * (uint64) bucket->n;
-	uint64		wanted = index->growing.nused + places;
+	uint32		start = index->growing.nused;
+	uint64		wanted = start + places;
 
-	Assert(index->mode == INDEX_GROWING);
-	Assert(bucket->n == 0 || pg_popcount32(bucket->n) == 1);
 	if (wanted > index->npostings)
 	{
-		index->npostings = Max(index->npostings / 4 * 5, wanted);
+		index->npostings = Max(index->npostings + grown_by(index->npostings),
+							   wanted);
 		if (index->npostings > PG_UINT32_MAX)
 			ereport(ERROR,
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -225,11 +236,32 @@ growing_index_move(InvertedIndex *index, Bucket *bucket)
 		index->postings = repalloc_huge(index->postings,
 										index->npostings * sizeof(Posting));
 	}
-	memcpy(&index->postings[index->growing.nused],
-		   &index->postings[bucket->start],
-		   bucket->n * sizeof(Posting));
-	bucket->start = index->growing.nused;
 	index->growing.nused = wanted;
+	return start;
+}
+
+void
+growing_index_move(InvertedIndex *index, Bucket *bucket)
+{
+	GrowingIndex *growing = &index->growing;
+	uint32		class = bucket->n == 0 ? 0 :
+	pg_leftmost_one_pos32(bucket->n) + 1;
+	uint32		start = growing->free[class];
+
+	Assert(index->mode == INDEX_GROWING);
+	Assert(bucket->n == 0 || pg_popcount32(bucket->n) == 1);
+	if (start != 0)
+		growing->free[class] = index->postings[start].set;
+	else
+		start = add_places(index, UINT64CONST(1) << class);
+	if (bucket->n > 0)
+	{
+		memcpy(&index->postings[start], &index->postings[bucket->start],
+			   bucket->n * sizeof(Posting));
+		index->postings[bucket->start].set = growing->free[class - 1];
+		growing->free[class - 1] = bucket->start;
+	}
+	bucket->start = start;
 }
 
 void

@@ -148,6 +148,8 @@ typedef struct GrowingIndex
 {
 	uint64		nused;			/* postings that buckets have a place for */
 	uint32		max_sets;		/* sets that there is room for */
+	uint32		free[32];		/* places that buckets have left, lists by
+								 * log2 of the number of postings; 0 = none */
 } GrowingIndex;
 
 typedef struct SharedView
