@@ -124,6 +124,7 @@ OBJS = \
 	src/lexicon/sql/word_statistics.o \
 	src/lexicon/view.o \
 	src/lexicon/weights.o \
+	src/methods/dense/dense.o \
 	src/methods/lexical/chosen_sentences.o \
 	src/methods/lexical/chosen_words.o \
 	src/methods/lexical/coordinates.o \
@@ -154,6 +155,7 @@ OBJS = \
 	src/planner/selectivity.o \
 	src/repeated/number_sort.o \
 	src/repeated/repeated_passages.o \
+	src/signature/dense_vectors.o \
 	src/signature/sets.o \
 	src/signature/signature.o \
 	src/signature/sql/identity.o \
@@ -195,6 +197,7 @@ INSTALL_NOUNS = \
 	word_statistics \
 	lexical \
 	weighted \
+	dense \
 	identity \
 	descriptive_words \
 	exported_keys \
@@ -281,6 +284,7 @@ REGRESS = \
 	copied_cases \
 	repeated \
 	copied_sections \
+	dense \
 	distributed \
 	divided \
 	estimates \

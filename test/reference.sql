@@ -38,6 +38,8 @@ SELECT section, copied FROM copied_sections(ARRAY['one two three four five', 'si
 SELECT cosine(shingles('one two three four'), shingles('one two three five'));
 -- coverage shared_passages
 SELECT * FROM coverage('one two three four five', 'one two three four', min_words => 3);
+-- dense cosine near_duplicate
+SELECT dense('{3,4}'), near_duplicate(dense('{3,4}'), dense('{4,3}'), 0.9, 'cosine');
 -- describe nfeatures
 SELECT describe(shingles('one two three four', 'english stop'));
 -- descriptive_words word_set_agg

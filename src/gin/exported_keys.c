@@ -132,6 +132,17 @@ refuse_keys(const Signature *sig, double threshold, Measure measure)
 			 errhint("Take a higher threshold, or exact sets.")));
 }
 
+/* Raise an error if signatures of the method are no sets and have no keys. */
+static void
+require_keys(const MethodInfo *method)
+{
+	if (method->dense)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("%s signatures have no candidate keys", method->name),
+				 errhint("Join them in this server.")));
+}
+
 /*
  * Return the keys of a sketch or a vector, both as a row and as a query,
  * palloc'd.
@@ -197,6 +208,7 @@ candidate_keys(PG_FUNCTION_ARGS)
 	threshold_require_valid(threshold, measure);
 	if (!measure_is_defined(method_info(sig->spec.method), measure))
 		measure_refuse(sig, measure_name(measure));
+	require_keys(method_info(sig->spec.method));
 	if (spec_has_keys(&sig->spec))
 		keys = sketch_keys(sig, threshold, measure, &n);
 	else
@@ -244,6 +256,7 @@ size_classes(PG_FUNCTION_ARGS)
 	int64		class;
 
 	threshold_require_valid(threshold, measure);
+	require_keys(method_info(sig->spec.method));
 	if (spec_has_keys(&sig->spec))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -282,6 +295,7 @@ feature_counts_add(PG_FUNCTION_ARGS)
 		return call_unchanged_state(fcinfo);
 	state = state_of_size(fcinfo, "feature_counts", COUNTS_BYTES);
 	sig = PG_GETARG_SIGNATURE(1);
+	require_keys(method_info(sig->spec.method));
 	if (spec_has_keys(&sig->spec))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

@@ -253,6 +253,12 @@ const uint64 *
 gin_row_elements(const Signature *sig, const GinSignatureOptions *options,
 				 uint64 *n)
 {
+	if (method_info(sig->spec.method)->dense)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("access method \"gin\" cannot index signatures of method \"%s\"",
+						method_info(sig->spec.method)->name),
+				 errhint(DENSE_INDEX_HINT)));
 	if (spec_has_keys(&sig->spec))
 		return method_keys(sig, options, n);
 	*n = indexed_length(options, SIGNATURE_NVALUES(sig));
@@ -372,9 +378,9 @@ query_elements(const SignatureQuery *query, const GinSignatureOptions *options,
 	const MethodInfo *method = method_info(sig->spec.method);
 	KeyList		keys = {0};
 
-	/* the recheck raises an error for such a query */
+	/* the recheck raises an error, or finds no row of a dense vector */
 	if (!measure_has_threshold(query->measure, query->threshold) ||
-		!measure_is_defined(method, query->measure))
+		!measure_is_defined(method, query->measure) || method->dense)
 		return false;
 	if (spec_has_keys(&sig->spec))
 	{

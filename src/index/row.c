@@ -245,7 +245,8 @@ indexed_row_set(IndexedRow *row, const Signature *sig)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("access method \"neardup\" cannot index signatures of method \"%s\"",
 						method_info(sig->spec.method)->name),
-				 errhint("Use a GIN index.")));
+				 method_info(sig->spec.method)->dense ?
+				 errhint(DENSE_INDEX_HINT) : errhint("Use a GIN index.")));
 	row->spec = spec_number(&sig->spec);
 	row->keys = signature_keys(sig, &row->nkeys, &size);
 	row->size = spec_indexes_vector(&sig->spec) ? vector_size(sig) : size;

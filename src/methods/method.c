@@ -70,7 +70,9 @@ detail_different(const SignatureSpec *a, const SignatureSpec *b)
 {
 	errdetail("One was made by %s, the other by %s.", spec_name(a),
 			  spec_name(b));
-	if (a->method == b->method && method_info(a->method)->weighted)
+	if (a->method == b->method && method_info(a->method)->dense)
+		errhint("Make both with the same model: vectors of one model have one number of dimensions.");
+	else if (a->method == b->method && method_info(a->method)->weighted)
 		errhint("Make both with the same lexicon, weight and analysis.");
 	else
 		errhint("Make both with the same function, analysis and parameters.");

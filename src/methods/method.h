@@ -101,8 +101,9 @@ typedef enum Analysed
  *	- own rule							also least_similarity,		supershingles
  *										value_keys
  *	- one value							also similar_values			simhash
- *	vector				set, weighted	similarity, near, cosine,	weighted
+ *	weighted vector		set, weighted	similarity, near, cosine,	weighted
  *										row_keys, query_keys
+ *	dense vector		dense			similarity, near, cosine	dense
  *
  * `make` is for sketches that are made from any set, `check` for rules of
  * parameters and values that the kind does not imply.
@@ -122,6 +123,8 @@ typedef struct MethodInfo
 								 * features */
 	bool		weighted;		/* features of the set have weights: see
 								 * signature_weights() */
+	bool		dense;			/* values are the coordinates of a vector of
+								 * length 1: see signature_coordinates() */
 	int			nparams;		/* number of parameters in use */
 
 	/*
@@ -202,6 +205,10 @@ typedef struct MethodInfo
 	 */
 	double		(*similar_values) (uint64 a, uint64 b);
 } MethodInfo;
+
+/* What to do instead of indexing a dense vector */
+#define DENSE_INDEX_HINT \
+	"Joins and groups of dense vectors need no index. For the nearest of one vector, keep it as a vector of pgvector, and index that."
 
 /* Return the method of a stored number; NULL if there is none. */
 extern const MethodInfo *method_info(uint8 method);

@@ -105,7 +105,10 @@ sample_kind(const Sample *sample)
 	return signature_kind(sample->signatures[0], MEASURE_JACCARD);
 }
 
-/* Take one row in `step`, at random distances: neighbours may be alike. */
+/*
+ * Take one row in `step`, at random distances: neighbours may be alike.  Dense
+ * vectors have no resemblance, and no statistics.
+ */
 static void
 take_sample(VacAttrStats *stats, AnalyzeAttrFetchFunc fetchfunc, int nrows,
 			int step, Sample *sample)
@@ -128,7 +131,9 @@ take_sample(VacAttrStats *stats, AnalyzeAttrFetchFunc fetchfunc, int nrows,
 		if (isnull)
 			continue;
 		sig = DatumGetSignature(value);
-		if (SIGNATURE_NVALUES(sig) == 0)
+		if (SIGNATURE_NVALUES(sig) == 0 ||
+			!measure_is_defined(method_info(sig->spec.method),
+								MEASURE_JACCARD))
 			continue;
 		nfeatures += Max(SIGNATURE_NVALUES(sig),
 						 SAMPLE_FEATURES / SAMPLE_SKETCHES *

@@ -59,6 +59,8 @@
 	/* words with their weights, a vector */ \
 	X(WEIGHTED_WORDS, 25, weighted_words) \
 	/* shingles with their weights, a vector */ \
-	X(WEIGHTED_SHINGLES, 26, weighted_shingles)
+	X(WEIGHTED_SHINGLES, 26, weighted_shingles) \
+	/* a vector of length 1, of a model */ \
+	X(DENSE, 27, dense)
 
 #endif							/* NEARDUP_METHOD_LIST_H */

@@ -89,8 +89,8 @@ typedef struct SignatureSpec
 	uint8		unit;			/* Unit */
 	uint8		order;			/* Order */
 	uint8		language;		/* Language, see text/analysis.h */
-	uint8		width;			/* bits per value: 8 or 64; 96 in a vector:
-								 * feature and weight */
+	uint8		width;			/* bits per value: 8, 32 or 64; 96 in a
+								 * weighted vector: feature and weight */
 	uint16		k;				/* shingle size; 0 = no shingles */
 	uint32		analysis;		/* hash of the canonical analysis text */
 	uint32		filters;		/* FILTER_... */
@@ -124,8 +124,10 @@ typedef struct Signature
 	uint32		nfeatures;		/* distinct features of the document */
 	uint64		values[FLEXIBLE_ARRAY_MEMBER];	/* values of spec.width bits;
 												 * set: rising, distinct;
-												 * vector: a set, then a
-												 * float4 for each element */
+												 * weighted vector: a set,
+												 * then a float4 for each
+												 * element; dense vector:
+												 * float4 */
 } Signature;
 
 StaticAssertDecl(offsetof(Signature, values) == 32, "Signature has padding");
@@ -143,8 +145,8 @@ StaticAssertDecl(offsetof(Signature, values) == 32, "Signature has padding");
 #define PG_RETURN_SIGNATURE(s)	PG_RETURN_POINTER(s)
 
 /*
- * Return the weights of a vector, positive and finite.  They are stored after
- * its features, in the same order.
+ * Return the weights of a weighted vector, positive and finite.  They are
+ * stored after its features, in the same order.
  */
 static inline float4 *
 signature_weights(const Signature *sig)
@@ -154,12 +156,25 @@ signature_weights(const Signature *sig)
 								 &sig->values[SIGNATURE_NVALUES(sig)]);
 }
 
-/* Return value i of any width; for a vector, feature i. */
+/* Return the coordinates of a dense vector. */
+static inline float4 *
+signature_coordinates(const Signature *sig)
+{
+	Assert(sig->spec.width == 32);
+	return (float4 *) unconstify(uint64 *, &sig->values[0]);
+}
+
+/*
+ * Return value i of any width; for a weighted vector, feature i; for a dense
+ * one, the bits of coordinate i.
+ */
 static inline uint64
 signature_value(const Signature *sig, uint64 i)
 {
 	Assert(i < SIGNATURE_NVALUES(sig));
-	return sig->spec.width == 8 ? ((const uint8 *) sig->values)[i] :
+	if (sig->spec.width == 8)
+		return ((const uint8 *) sig->values)[i];
+	return sig->spec.width == 32 ? ((const uint32 *) sig->values)[i] :
 		sig->values[i];
 }
 

@@ -45,6 +45,7 @@ SELECT signature_from('{}') UNION ALL SELECT signature_from('{1,2,3}') UNION ALL
 SELECT signature_from('{1,2,-1}', '{3,1,2}') UNION ALL
 SELECT 'shingles[config=1a2b3c4d k=3]{0000000000000001,0000000000000002}' UNION ALL
 SELECT signature_weighted('{1,2,3}', '{0.5,1e20,1e-40}') UNION ALL
+SELECT dense('{0.5,-1e20,1e-40}') UNION ALL SELECT dense('{0,0}') UNION ALL
 SELECT m FROM documents, own_words, LATERAL (VALUES
     (shingles(body)), (shingles(body, 'russian stop minlen=3 unit=sentence order=sum k=2')),
     (shingles('simple'::regconfig, body)), (minhash(body, 10)), (minhash(shingles(body), 64)),
@@ -531,7 +532,7 @@ my %kinds = (
 	signature_text => q{SELECT convert_to(sig::text, 'UTF8') FROM distinct_good ORDER BY sig},
 	query_text => q{SELECT convert_to(q::text, 'UTF8') FROM (SELECT sig,
 		signature_query(sig, 0.8) AS q FROM distinct_good
-		WHERE sig::text !~ '^(weighted)') s ORDER BY sig},
+		WHERE sig::text !~ '^(weighted|dense)') s ORDER BY sig},
 	query_bytes => q{SELECT signature_query_send(signature_query(sig, t, m)) FROM distinct_good,
 		(VALUES (0.8, 'jaccard'), (0.01, 'overlap_coefficient')) v(t, m)
 		WHERE get_byte(sig::bytea, 1) < 3 OR m = 'jaccard' AND by_threshold(sig) ORDER BY 1},

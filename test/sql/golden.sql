@@ -67,10 +67,12 @@ SELECT name, sig FROM texts, stats, word_sets, LATERAL (VALUES
     ('weighted', signature_weighted('{3,-1,3}', '{0.5,1e-40,2}')),
     ('weighted_words', weighted_words('a rose is a rose')),
     ('weighted_words, bm25', weighted_words('a rose is a rose', lexicon, 'bm25')),
+    ('dense', dense('{1,-2,0,0.5}')),
+    ('dense, of zeros', dense('{0,0,0}')),
     ('weighted_shingles', weighted_shingles('a rose is a rose', (SELECT shingle_lexicon_agg(d, 'k=2') FROM unnest('{a rose is,is a rose,a house}'::text[]) d)))) v (name, sig);
 SELECT name, encode(sig::bytea, 'hex') AS bytes FROM golden ORDER BY name COLLATE "C";
 -- none is missing: 15 stands for no method
-SELECT array_agg(n ORDER BY n) AS missing FROM generate_series(1, 26) n
+SELECT array_agg(n ORDER BY n) AS missing FROM generate_series(1, 27) n
 WHERE n NOT IN (SELECT get_byte(sig::bytea, 1) FROM golden WHERE sig IS NOT NULL);
 
 -- Hashes, on which hash partitions rely, and the order, of all of them

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 COUNT = struct.Struct("<I")
 HEADER_SIZE = 28
 VECTOR = 96  # bits of a feature and its weight
-TYPECODES = {8: "B", 64: "Q"}
+DENSE = 32  # bits of a coordinate
+TYPECODES = {8: "B", 32: "I", 64: "Q"}
 
 
 class Signature:
@@ -93,6 +94,15 @@ class Signature:
         found: Floats = _as_numpy(array("f", floats))
         return found
 
+    @property
+    def coordinates(self) -> "Floats | None":
+        """The coordinates of a dense vector; None for other signatures."""
+        if self._width != DENSE:
+            return None
+        floats = struct.unpack_from(f"<{len(self)}f", self._bytes, HEADER_SIZE)
+        found: Floats = _as_numpy(array("f", floats))
+        return found
+
     def __len__(self) -> int:
         return (len(self._bytes) - HEADER_SIZE) // (self._width // 8)
 
@@ -112,6 +122,8 @@ class Signature:
         if method.width == VECTOR:
             weights = struct.unpack_from(f"<{len(self)}f", self._bytes, self._end)
             values = [f"{v}:{_shortest(w)}" for v, w in zip(values, weights, strict=True)]
+        elif method.width == DENSE:
+            values = [_shortest(c) for c in self.coordinates or ()]
         count = "" if method.exact else f"#{self.nfeatures}"
         return f"{spec}{count}{{{','.join(values)}}}"
 
@@ -186,6 +198,9 @@ def _read_values(method: Method, body: str) -> tuple[int, bytes]:
         pairs = [pair.split(":") for pair in body.split(",") if pair]
         weights = struct.pack(f"<{len(pairs)}f", *(float(w) for _, w in pairs))
         return len(pairs), _integers("Q", (int(f, 16) for f, _ in pairs)) + weights
+    if method.width == DENSE:
+        coordinates = [float(c) for c in body.split(",") if c]
+        return len(coordinates), struct.pack(f"<{len(coordinates)}f", *coordinates)
     raw = bytes.fromhex(body.replace(",", ""))
     size = method.width // 8
     if len(body) != max(0, len(raw) // size * (2 * size + 1) - 1):

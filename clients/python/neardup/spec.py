@@ -52,6 +52,7 @@ METHODS = (
     Method("weighted", 24, width=96, exact=True),
     Method("weighted_words", 25, width=96, params=1, exact=True),
     Method("weighted_shingles", 26, width=96, params=1, exact=True),
+    Method("dense", 27, width=32, params=1, exact=True),
 )
 BY_NUMBER = {method.number: method for method in METHODS}
 BY_NAME = {method.name: method for method in METHODS}

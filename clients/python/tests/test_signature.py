@@ -46,6 +46,8 @@ MAKERS = (
     "signature_weighted('{{7,-1,42}}', '{{0.1,2,1e-20}}')",
     "signature_weighted('{{1,2,3,4}}', '{{16777216,3.4e38,0.333333333,1e20}}')",
     "weighted_words({t})",
+    "dense('{{1,-2,0,1e-20}}')",
+    "dense('{{0,0}}')",
 )
 
 

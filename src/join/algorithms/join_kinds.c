@@ -24,9 +24,8 @@ signature_kind(const Signature *sig, Measure measure)
 {
 	if (method_info(sig->spec.method)->near == NULL)
 		return KIND_SETS;
-	/* raises an error if the measure cannot be computed */
-	if (measure != MEASURE_JACCARD)
-		signatures_near(sig, sig, 1, measure);
+	if (!measure_is_defined(method_info(sig->spec.method), measure))
+		measure_refuse(sig, measure_name(measure));
 	return method_info(sig->spec.method)->weighted ? KIND_VECTORS :
 		KIND_SKETCHES;
 }

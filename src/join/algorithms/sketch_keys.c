@@ -63,7 +63,7 @@ sketch_row_keys(const uint64 *values, double threshold, KeyList *keys)
 
 	if (spec_has_keys(&sig->spec))
 		signature_row_keys(sig, threshold, keys);
-	else
+	else if (method_info(sig->spec.method)->set)
 		first_values(sig, threshold, COMMON_VALUES, keys);
 }
 

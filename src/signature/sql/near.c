@@ -67,8 +67,16 @@ measure_require(const text *name)
 void
 measure_refuse(const Signature *sig, const char *what)
 {
-	bool		vector = method_info(sig->spec.method)->cosine != NULL;
+	const MethodInfo *method = method_info(sig->spec.method);
+	bool		vector = method->cosine != NULL;
 
+	if (method->dense)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("%s cannot be computed from %s", what,
+						spec_name(&sig->spec)),
+				 errdetail("Dense vectors have the measure \"cosine\" only."),
+				 errhint("Write near_duplicate(a, b, 0.9, 'cosine'), cosine(a, b) or a <=> b.")));
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("%s cannot be computed from %s", what,
@@ -84,6 +92,8 @@ measure_refuse(const Signature *sig, const char *what)
 bool
 measure_is_defined(const MethodInfo *method, Measure measure)
 {
+	if (method->dense)
+		return measure == MEASURE_COSINE;
 	return method->similarity == NULL || measure == MEASURE_JACCARD ||
 		measure == MEASURE_SIMILARITY ||
 		(measure == MEASURE_COSINE && method->cosine != NULL);
@@ -113,7 +123,7 @@ signatures_value(const Signature *a, const Signature *b, Measure measure)
 							 SIGNATURE_NVALUES(b), measure_overlap(a, b));
 	if (measure == MEASURE_COSINE && method->cosine != NULL)
 		return method->cosine(a, b);
-	if (measure != MEASURE_JACCARD && measure != MEASURE_SIMILARITY)
+	if (!measure_is_defined(method, measure))
 		measure_refuse(a, measure_name(measure));
 	return method->similarity(a, b);
 }
@@ -141,12 +151,12 @@ signatures_near(const Signature *a, const Signature *b,
 	method = method_info(a->spec.method);
 	if (unlikely(method->near != NULL))
 	{
-		if (measure == MEASURE_COSINE && method->cosine != NULL)
+		if (!measure_is_defined(method, measure))
+			measure_refuse(a, measure_name(measure));
+		if (measure == MEASURE_COSINE)
 			return method->cosine(a, b) >= threshold;
 		if (measure == MEASURE_SIMILARITY)
 			return method->similarity(a, b) >= threshold;
-		if (measure != MEASURE_JACCARD)
-			measure_refuse(a, measure_name(measure));
 		return method->near(a, b, threshold);
 	}
 	na = SIGNATURE_NVALUES(a);
@@ -301,7 +311,7 @@ approx_keys(FunctionCallInfo fcinfo, ApproxContext *cxt, int which,
 bool
 approx_takes(const MethodInfo *method)
 {
-	return method->exact && !method->weighted;
+	return method->set && method->exact && !method->weighted;
 }
 
 void

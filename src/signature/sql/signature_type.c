@@ -36,13 +36,14 @@
  * features{0000000000000007,000000000000002a}
  * minhash(128)[english stop k=3]#57{8e,01,d3...}
  * weighted{0000000000000007:0.5,000000000000002a:2}
+ * dense(2){0.6,-0.8}
  *
  * A method with parameters has them in parentheses after its name.  A method
  * that keeps less than the set has # and the number of the document's features
- * before the values.  Weights of a vector are decimal numbers, the shortest
- * that read back as the same float4.  Input in either form is checked field by
- * field: a signature is user input, and all other code relies on its being
- * valid.
+ * before the values.  Weights and coordinates of vectors are decimal numbers,
+ * the shortest that read back as the same float4.  Input in either form is
+ * checked field by field: a signature is user input, and all other code relies
+ * on its being valid.
  */
 
 /*
@@ -266,6 +267,41 @@ read_weight(Input *in, float4 *weight)
 	return true;
 }
 
+/* Read a coordinate; check_values() checks it. */
+static bool
+read_coordinate(Input *in, float4 *coordinate)
+{
+	const char *from;
+	const char *end;
+
+	input_skip_space(in);
+	from = in->at + (*in->at == '-');
+	end = input_decimal_end(from);
+	if (end == from)
+		return input_bad(in, "A coordinate is not a number.");
+	*coordinate = strtof(in->at, NULL);
+	in->at = end;
+	return true;
+}
+
+/* Read a value in hexadecimal, into place n. */
+static bool
+read_value(Input *in, Signature *sig, size_t n)
+{
+	int			width = Min(sig->spec.width, 64);
+	uint64		value;
+
+	if (!input_hex(in, width / 4,
+				   "A value does not have as many hexadecimal digits as its method's values have.",
+				   &value))
+		return false;
+	if (width == 8)
+		((uint8 *) sig->values)[n] = value;
+	else
+		sig->values[n] = value;
+	return true;
+}
+
 /*
  * Read all values, in braces, to the end of the input.  Weights are first
  * stored after room for `capacity` features.
@@ -273,10 +309,8 @@ read_weight(Input *in, float4 *weight)
 static bool
 read_values(Input *in, Signature *sig, size_t capacity, size_t *n)
 {
-	bool		weighted = method_info(sig->spec.method)->weighted;
-	int			width = weighted ? 64 : sig->spec.width;
+	const MethodInfo *method = method_info(sig->spec.method);
 	float4	   *weights = (float4 *) (sig->values + capacity);
-	uint64		value = 0;
 
 	*n = 0;
 	if (!input_char(in, '{', "The values, in braces, are missing."))
@@ -291,18 +325,15 @@ read_values(Input *in, Signature *sig, size_t capacity, size_t *n)
 			!input_char(in, ',', "There is no comma between two values."))
 			return false;
 		Assert(*n < capacity);
-		if (!input_hex(in, width / 4,
-					   "A value does not have as many hexadecimal digits as its method's values have.",
-					   &value) ||
-			(weighted && !read_weight(in, &weights[*n])))
+		if (method->dense ?
+			!read_coordinate(in, &signature_coordinates(sig)[*n]) :
+			!read_value(in, sig, *n) ||
+			(method->weighted && !read_weight(in, &weights[*n])))
 			return false;
-		if (width == 8)
-			((uint8 *) sig->values)[(*n)++] = value;
-		else
-			sig->values[(*n)++] = value;
+		(*n)++;
 		input_skip_space(in);
 	}
-	if (weighted)
+	if (method->weighted)
 		memmove(sig->values + *n, weights, *n * sizeof(float4));
 	in->at++;
 	return input_end(in);
@@ -329,8 +360,12 @@ signature_parse(const char *str, Node *escontext)
 		 !input_number(&in, PG_UINT32_MAX, &nfeatures)))
 		return NULL;
 
-	/* each value but the last takes its digits and a comma, at least */
-	capacity = strlen(in.at) / (Min(spec.width, 64) / 4 + 1) + 1;
+	/*
+	 * each value but the last takes its digits and a comma, at least; a
+	 * coordinate, one digit
+	 */
+	capacity = method_info(spec.method)->dense ? strlen(in.at) / 2 + 1 :
+		strlen(in.at) / (Min(spec.width, 64) / 4 + 1) + 1;
 	sig = signature_alloc(&spec, capacity);
 	if (!read_values(&in, sig, capacity, &n))
 		return NULL;
@@ -359,42 +394,62 @@ signature_in(PG_FUNCTION_ARGS)
 
 /* Writing the text form */
 
-/* Append a weight after its feature, independent of settings. */
+/* Append a weight or a coordinate, independent of settings. */
 static void
-append_weight(float4 weight, StringInfo out)
+append_float(float4 value, StringInfo out)
 {
 	char		number[FLOAT_SHORTEST_DECIMAL_LEN];
 
-	float_to_shortest_decimal_buf(weight, number);
-	appendStringInfo(out, ":%s", number);
+	float_to_shortest_decimal_buf(value, number);
+	appendStringInfoString(out, number);
+}
+
+/* Append a value in hexadecimal. */
+static void
+append_hex(uint64 value, int ndigits, StringInfo out)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (int d = ndigits - 1; d >= 0; d--)
+		appendStringInfoCharMacro(out, digits[value >> (4 * d) & 15]);
+}
+
+/* Append value i of a signature. */
+static void
+append_value(const Signature *sig, const MethodInfo *method, uint64 i,
+			 StringInfo out)
+{
+	if (method->dense)
+	{
+		append_float(signature_coordinates(sig)[i], out);
+		return;
+	}
+	append_hex(signature_value(sig, i), Min(method->width, 64) / 4, out);
+	if (method->weighted)
+	{
+		appendStringInfoCharMacro(out, ':');
+		append_float(signature_weights(sig)[i], out);
+	}
 }
 
 char *
 signature_to_text(const Signature *sig)
 {
-	static const char digits[] = "0123456789abcdef";
+	const MethodInfo *method = method_info(sig->spec.method);
 	uint64		n = SIGNATURE_NVALUES(sig);
-	const float4 *weights = method_info(sig->spec.method)->weighted ?
-	signature_weights(sig) : NULL;
-	int			digits_of_value = weights ? 16 : sig->spec.width / 4;
 	StringInfoData out;
 
 	initStringInfo(&out);
 	spec_append(&sig->spec, &out);
-	if (!method_info(sig->spec.method)->exact)
+	if (!method->exact)
 		appendStringInfo(&out, "#%u", sig->nfeatures);
 	appendStringInfoChar(&out, '{');
 	for (uint64 i = 0; i < n; i++)
 	{
-		uint64		value = signature_value(sig, i);
-
 		CHECK_EVERY(i);
 		if (i > 0)
 			appendStringInfoCharMacro(&out, ',');
-		for (int d = digits_of_value - 1; d >= 0; d--)
-			appendStringInfoCharMacro(&out, digits[value >> (4 * d) & 15]);
-		if (weights != NULL)
-			append_weight(weights[i], &out);
+		append_value(sig, method, i, &out);
 	}
 	appendStringInfoChar(&out, '}');
 	return out.data;
@@ -428,10 +483,13 @@ static void
 swap_values(Signature *sig)
 {
 #ifdef WORDS_BIGENDIAN
-	uint64		n = sig->spec.width == 8 ? 0 : SIGNATURE_NVALUES(sig);
+	uint64		n = SIGNATURE_NVALUES(sig);
 	uint32	   *weights = (uint32 *) (sig->values + n);
+	uint32	   *coordinates = (uint32 *) sig->values;
 
-	for (uint64 i = 0; i < n; i++)
+	for (uint64 i = 0; i < n && sig->spec.width == 32; i++)
+		coordinates[i] = pg_bswap32(coordinates[i]);
+	for (uint64 i = 0; i < n && sig->spec.width >= 64; i++)
 	{
 		sig->values[i] = pg_bswap64(sig->values[i]);
 		if (sig->spec.width == 96)
@@ -582,11 +640,16 @@ signature_describe(PG_FUNCTION_ARGS)
 	if (!method->exact)
 		appendStringInfo(&out, ": %llu values of %d bits for",
 						 (unsigned long long) n, spec->width);
+	else if (method->dense)
+		appendStringInfo(&out, ": %s of %u dimension%s",
+						 n > 0 ? "unit vector" : "vector of zeros",
+						 spec->param[0], spec->param[0] == 1 ? "" : "s");
 	else
 		appendStringInfo(&out, ": %s of",
 						 method->weighted ? "vector" : "exact set");
-	appendStringInfo(&out, " %u feature%s", sig->nfeatures,
-					 sig->nfeatures == 1 ? "" : "s");
+	if (!method->dense)
+		appendStringInfo(&out, " %u feature%s", sig->nfeatures,
+						 sig->nfeatures == 1 ? "" : "s");
 	if (spec->unit != UNIT_NONE)
 		appendStringInfo(&out, ", runs of %u %s%s", spec->k,
 						 unit_names[spec->unit], spec->k == 1 ? "" : "s");
@@ -630,13 +693,10 @@ compare_spec(const SignatureSpec *a, const SignatureSpec *b)
 	return 0;
 }
 
-/* Compare vectors of the same n features by the first weights that differ. */
+/* Compare n weights or coordinates by the first ones that differ. */
 static int
-compare_weights(const Signature *a, const Signature *b, uint64 n)
+compare_floats(const float4 *x, const float4 *y, uint64 n)
 {
-	const float4 *x = signature_weights(a);
-	const float4 *y = signature_weights(b);
-
 	for (uint64 i = 0; i < n; i++)
 	{
 		if (x[i] != y[i])
@@ -661,6 +721,12 @@ signature_compare(const Signature *a, const Signature *b)
 		return cmp;
 	na = SIGNATURE_NVALUES(a);
 	nb = SIGNATURE_NVALUES(b);
+	if (method_info(a->spec.method)->dense)
+	{
+		cmp = compare_floats(signature_coordinates(a),
+							 signature_coordinates(b), Min(na, nb));
+		return cmp != 0 ? cmp : compare_uint64(na, nb);
+	}
 	for (uint64 i = 0; i < Min(na, nb); i++)
 	{
 		uint64		x = signature_value(a, i);
@@ -673,7 +739,7 @@ signature_compare(const Signature *a, const Signature *b)
 	if (na != nb)
 		return compare_uint64(na, nb);
 	if (method_info(a->spec.method)->weighted)
-		return compare_weights(a, b, na);
+		return compare_floats(signature_weights(a), signature_weights(b), na);
 	return compare_uint64(a->nfeatures, b->nfeatures);
 }
 
