@@ -153,6 +153,7 @@ OBJS = \
 	src/planner/explain_index.o \
 	src/planner/support.o \
 	src/planner/selectivity.o \
+	src/repeated/first_places.o \
 	src/repeated/number_sort.o \
 	src/repeated/repeated_passages.o \
 	src/signature/dense_vectors.o \

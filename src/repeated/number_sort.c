@@ -10,28 +10,24 @@
 #include "base/compat.h"
 #include "repeated/number_sort.h"
 
-#define KEYS_MAX	2
-
 void
-number_sort_begin(NumberSort *sort, int n, int nkeys, size_t memory)
+number_sort_begin(NumberSort *sort, int n, size_t memory)
 {
-	AttrNumber	columns[KEYS_MAX] = {1, 2};
-	Oid			operators[KEYS_MAX] = {Int8LessOperator, Int8LessOperator};
-	Oid			collations[KEYS_MAX] = {InvalidOid, InvalidOid};
-	bool		nulls_first[KEYS_MAX] = {false, false};
+	AttrNumber	column = 1;
+	Oid			less = Int8LessOperator;
+	Oid			collation = InvalidOid;
+	bool		nulls_first = false;
 	TupleDesc	desc = CreateTemplateTupleDesc(n);
 
-	Assert(nkeys >= 1 && nkeys <= KEYS_MAX && n >= nkeys);
+	Assert(n >= 1);
 	for (int i = 1; i <= n; i++)
 		TupleDescInitEntry(desc, i, NULL, INT8OID, -1, 0);
 	TupleDescFinalize(desc);
 	sort->in = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
 	sort->out = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
-	sort->state = tuplesort_begin_heap(desc, nkeys, columns, operators,
-									   collations,
-									   nulls_first, Max(memory / 1024, 64),
-									   NULL,
-									   TUPLESORT_NONE);
+	sort->state = tuplesort_begin_heap(desc, 1, &column, &less, &collation,
+									   &nulls_first, Max(memory / 1024, 64),
+									   NULL, TUPLESORT_NONE);
 }
 
 void

@@ -17,11 +17,10 @@ typedef struct NumberSort
 } NumberSort;
 
 /*
- * Begin to sort rows of n bigints by the first nkeys of them, 1 or 2.  Rows
- * beyond `memory` bytes go to a temporary file.
+ * Begin to sort rows of n bigints by the first one.  Rows beyond `memory`
+ * bytes go to a temporary file.
  */
-extern void number_sort_begin(NumberSort *sort, int n, int nkeys,
-							  size_t memory);
+extern void number_sort_begin(NumberSort *sort, int n, size_t memory);
 
 /* Put a row. */
 extern void number_sort_put(NumberSort *sort, const int64 *numbers);

@@ -9,12 +9,11 @@
  * passage is a run of repeated windows whose first occurrences follow each
  * other, too.
  *
- * Three sorts replace all random access:
+ * Three steps replace all random access to documents:
  *
- * 1. The windows' hashes, with their places, are sorted.  The first of equal
- *    windows in the collection comes first.
- * 2. Repeated windows are sorted by place.  Runs of them become passages, whose characters are
- *    found in their documents, which are read in order.
+ * 1. A table of the windows' hashes has the place where each occurs first.
+ * 2. Repeated windows are sorted by place.  Runs of them become passages, whose
+ *    characters are found in their documents, which are read in order.
  * 3. Passages are sorted by their first occurrence, whose characters are found
  *    in the same way.
  *
@@ -38,6 +37,7 @@
 #include "groups/disk_array.h"
 #include "groups/row_query.h"
 #include "passages/evidence.h"
+#include "repeated/first_places.h"
 #include "repeated/number_sort.h"
 
 PG_FUNCTION_INFO_V1(repeated_passages);
@@ -48,20 +48,14 @@ PG_FUNCTION_INFO_V1(repeated_passages);
 	"Give the type of the ids as the first argument, as in repeated_passages(NULL::uuid, 'SELECT ...')."
 
 /*
- * Shares of the memory, in eighths.  The first sort has ended before the last
- * one begins.
+ * Shares of the memory, in eighths.  The table of windows is gone before
+ * runs are sorted.
  */
 #define WINDOWS_SHARE	4
 #define REPEATS_SHARE	2
 #define RUNS_SHARE	4
 #define DOCUMENTS_SHARE	1
 #define IDS_SHARE		1
-
-/* Columns of the sort of windows; the sort is by hash, then by place */
-enum WindowColumns
-{
-	WINDOW_HASH, WINDOW_PLACE, WINDOW_COLUMNS
-};
 
 /* Columns of the sort of repeated windows; the sort is by place */
 enum RepeatColumns
@@ -97,8 +91,8 @@ typedef struct Collection
 	Tuplestorestate *documents; /* rows: text, and number of words */
 	TupleDesc	desc;			/* columns of these rows */
 	int64		end;			/* number of the first word of the next
-								 * document */
-	NumberSort	windows;
+								 * document; words are numbered from 1 */
+	FirstPlaces windows;		/* hashes of the windows, and their places */
 	NumberSort	repeats;
 	NumberSort	runs;
 	bool		has_ahead;		/* true if a repeated window was read ahead */
@@ -143,8 +137,21 @@ hash_windows(uint64 *hashes, uint32 n, uint32 k)
 	}
 }
 
+/* RepeatCallback: put a repeated window into the sort by places. */
+static void
+put_repeat(void *context, int64 place, int64 first)
+{
+	Collection *all = context;
+	int64		repeat[REPEAT_COLUMNS] = {place, first};
+
+	Assert(place > first);
+	/* the first occurrence stays whole */
+	if (place >= first + all->min_words)
+		number_sort_put(&all->repeats, repeat);
+}
+
 /*
- * Put the windows of a document into their sort; return its number of words.
+ * Put the windows of a document into their table; return its number of words.
  */
 static uint32
 put_windows(Collection *all, const text *doc)
@@ -155,13 +162,8 @@ put_windows(Collection *all, const text *doc)
 	if (read.nwords < all->min_words)
 		return read.nwords;
 	hash_windows(read.shingles, read.nwords, all->min_words);
-	for (uint32 i = 0; i + all->min_words <= read.nwords; i++)
-	{
-		int64		window[WINDOW_COLUMNS] = {read.shingles[i], all->end + i};
-
-		CHECK_EVERY(i);
-		number_sort_put(&all->windows, window);
-	}
+	first_places_put(&all->windows, read.shingles,
+					 read.nwords - all->min_words + 1, all->end);
 	return read.nwords;
 }
 
@@ -184,36 +186,6 @@ add_document(void *context, TupleTableSlot *slot)
 	values[1] = Int32GetDatum(nwords);
 	tuplestore_putvalues(all->documents, all->desc, values, nulls);
 	all->end += (int64) nwords + 1;
-}
-
-/*
- * Put each window that is repeated into the next sort, with its first
- * occurrence.
- */
-static void
-find_repeats(Collection *all)
-{
-	int64		window[WINDOW_COLUMNS];
-	int64		hash = 0;
-	int64		first = -1;
-
-	while (number_sort_get(&all->windows, window))
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (first < 0 || window[WINDOW_HASH] != hash)
-		{
-			hash = window[WINDOW_HASH];
-			first = window[WINDOW_PLACE];
-		}
-		Assert(window[WINDOW_PLACE] >= first);
-		/* the first occurrence stays whole */
-		if (window[WINDOW_PLACE] >= first + all->min_words)
-		{
-			int64		repeat[REPEAT_COLUMNS] = {window[WINDOW_PLACE], first};
-
-			number_sort_put(&all->repeats, repeat);
-		}
-	}
 }
 
 /* Passages */
@@ -353,7 +325,7 @@ pass_documents(Collection *all, RunPass *pass)
 	MemoryContext per_document = AllocSetContextCreate(CurrentMemoryContext,
 													   "neardup repeated document",
 													   ALLOCSET_DEFAULT_SIZES);
-	int64		place = 0;
+	int64		place = 1;
 
 	tuplestore_rescan(all->documents);
 	pass->has_ahead = pass->next(all, pass->ahead);
@@ -404,8 +376,8 @@ begin_collection(Collection *all, TupleDesc columns, Oid id_type)
 }
 
 /*
- * Sort the windows, then the repeated windows, then the passages by their
- * first occurrences, and put the result.
+ * Find the repeated windows, then the passages, then their first occurrences,
+ * and put the result.
  */
 static void
 put_all_passages(Collection *all)
@@ -413,13 +385,8 @@ put_all_passages(Collection *all)
 	RunPass		passages = {.next = next_passage,.put = put_passage};
 	RunPass		firsts = {.next = next_first,.put = put_result};
 
-	number_sort_begin(&all->repeats, REPEAT_COLUMNS, 1,
-					  all->memory * REPEATS_SHARE);
-	number_sort_perform(&all->windows);
-	find_repeats(all);
-	number_sort_end(&all->windows);
-	number_sort_begin(&all->runs, RUN_COLUMNS, 1,
-					  all->memory * RUNS_SHARE);
+	first_places_end(&all->windows);
+	number_sort_begin(&all->runs, RUN_COLUMNS, all->memory * RUNS_SHARE);
 	number_sort_perform(&all->repeats);
 	read_ahead(all);
 	pass_documents(all, &passages);
@@ -456,8 +423,11 @@ repeated_passages(PG_FUNCTION_ARGS)
 	begin_collection(&all, query.result,
 					 first == 0 ? INT8OID :
 					 get_fn_expr_argtype(fcinfo->flinfo, 0));
-	number_sort_begin(&all.windows, WINDOW_COLUMNS, 2,
-					  all.memory * WINDOWS_SHARE);
+	all.end = 1;
+	first_places_begin(&all.windows, all.memory * WINDOWS_SHARE, put_repeat,
+					   &all);
+	number_sort_begin(&all.repeats, REPEAT_COLUMNS,
+					  all.memory * REPEATS_SHARE);
 	user_query_run(&query, add_document, &all);
 	put_all_passages(&all);
 	tuplestore_end(all.documents);

@@ -89,8 +89,13 @@ CREATE TABLE on_disk AS SELECT * FROM repeated_passages('SELECT id, body FROM la
 RESET maintenance_work_mem;
 SELECT count(*), count(*) FILTER (WHERE first_id = id - 700 AND words = 100 AND start = 1 AND first_start = 1) AS whole FROM on_disk;
 SELECT count(*) FROM (TABLE in_memory EXCEPT ALL TABLE on_disk) d;
+-- two levels of files
+SET maintenance_work_mem = '1MB';
+SELECT r.* FROM (SELECT string_agg('w' || i, ' ') AS body FROM generate_series(1, 400000) i) t,
+     repeated_passages(format('SELECT n, %L FROM generate_series(1, 2) n', body)) r;
+RESET maintenance_work_mem;
 SET statement_timeout = '20ms';
-SELECT count(*) FROM repeated_passages('SELECT id, body FROM large', 20);
+SELECT count(*) FROM repeated_passages('SELECT id, body FROM large, generate_series(1, 50)', 20);
 RESET statement_timeout;
 
 DROP TABLE docs, collection, large, in_memory, on_disk;
