@@ -44,6 +44,7 @@ OBJS = \
 	src/groups/disk_array.o \
 	src/groups/groups.o \
 	src/groups/kept_groups.o \
+	src/groups/kept_refresh.o \
 	src/groups/pair_groups.o \
 	src/groups/record_numbers.o \
 	src/groups/row_query.o \

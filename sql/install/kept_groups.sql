@@ -129,66 +129,51 @@ END
 $$;
 COMMENT ON FUNCTION _near_duplicate_groups_partitions(regclass) IS 'function of near_duplicate_groups_refresh(): notes rows of partitions that came or went';
 
--- Each statement may see more rows than the one before.  A row that was changed in between still has
--- a note, and is no old row now: when its note is taken, it and what depended on it are decided again.
-CREATE FUNCTION _near_duplicate_groups_refresh(groups regclass, whole boolean) RETURNS void
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+-- Statements of a refresh, in the order of RefreshStatement in kept_refresh.c, which prepares them once per session
+CREATE FUNCTION _near_duplicate_groups_statements(groups regclass, OUT notes regclass, OUT statements text[])
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     schema CONSTANT name := (SELECT n.nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
                              WHERE e.extname = 'neardup');
     p record;
     a text[];
-    locked boolean;
-    taken bigint;
-    all_noted boolean;
 BEGIN
     EXECUTE format('SELECT * FROM %I._near_duplicate_groups_parts($1)', schema) INTO p USING groups;
     a := p.arguments;
-
-    -- One refresh at a time: a row of the notes is their lock, and the proof that this
-    -- transaction sees what the others did.
-    EXECUTE format('UPDATE %s SET state = ''lock'' WHERE state = ''lock'' RETURNING true', p.notes) INTO locked;
-    IF locked IS NULL THEN
-        IF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
-            RAISE EXCEPTION 'groups % have not been made', groups
-                USING ERRCODE = 'serialization_failure', HINT = 'Refresh them at isolation level READ COMMITTED first.';
-        END IF;
-        EXECUTE format('LOCK TABLE %s IN SHARE UPDATE EXCLUSIVE MODE', p.notes);
-        EXECUTE format('UPDATE %s SET state = ''lock'' WHERE state = ''lock'' RETURNING true', p.notes) INTO locked;
-        IF locked IS NULL THEN
-            EXECUTE format('INSERT INTO %s (state) VALUES (''lock'')', p.notes);
-            whole := true;
-        END IF;
-    END IF;
-
-    IF (SELECT relkind FROM pg_class WHERE oid = p.relation) = 'p' THEN
-        EXECUTE format('SELECT %I._near_duplicate_groups_partitions($1)', schema) USING groups;
-    END IF;
-
-    -- Take the notes.  Members of a representative that was changed are decided again; if the
-    -- rule is connected, all of the component.
-    EXECUTE format('
-        WITH noted AS (DELETE FROM %1$s WHERE state IS NULL RETURNING id),
-        changed AS (SELECT DISTINCT id FROM noted WHERE id IS NOT NULL),
-        lost AS (SELECT DISTINCT g.representative FROM %2$s g JOIN changed c ON g.id %3$s c.id %4$s),
-        decided AS (SELECT id, ''changed'' AS state FROM changed
-            UNION ALL
-            SELECT g.id, ''member'' FROM %2$s g JOIN lost l ON g.representative %3$s l.representative
-            WHERE NOT EXISTS (SELECT FROM changed c WHERE c.id %3$s g.id)),
-        taken AS (INSERT INTO %1$s SELECT * FROM decided RETURNING id),
-        gone AS (DELETE FROM %2$s g USING taken t WHERE g.id %3$s t.id)
-        SELECT count(*), coalesce(bool_or(id IS NULL), false) FROM noted',
-        p.notes, groups, p.same, CASE a[6] WHEN 'greedy' THEN format('AND g.representative %s g.id', p.same) END)
-        INTO taken, all_noted;
-    IF whole OR all_noted THEN
-        EXECUTE format('DELETE FROM %s WHERE state IN (''changed'', ''member'')', p.notes);
-        EXECUTE format('DELETE FROM %s', groups);
-        EXECUTE format('INSERT INTO %s SELECT g.id, g.representative, g.similarity '
-            'FROM %s.near_duplicate_groups(NULL::%s, %L, %L::pg_catalog.float8, %L, %L, %L) g', groups,
-            p.schema, p.id, 'SELECT d.* FROM ' || p."rows", a[4], a[5], a[6], p.apart);
-    ELSIF taken > 0 THEN
-        EXECUTE format('
+    notes := p.notes::regclass;
+    statements := ARRAY[
+        -- read: what the statements depend on
+        concat('SELECT d.* FROM ', p."rows", ' WHERE EXISTS (' || p.apart || ')'),
+        -- lock
+        format('UPDATE %s SET state = ''lock'' WHERE state = ''lock''', p.notes),
+        -- first
+        format('INSERT INTO %s (state) VALUES (''lock'')', p.notes),
+        -- partitions
+        CASE (SELECT relkind FROM pg_class WHERE oid = p.relation)
+            WHEN 'p' THEN format('SELECT %I._near_duplicate_groups_partitions(%L)', schema, groups) END,
+        -- take: members of a representative that was changed are decided again; if the rule is connected, all of the component
+        format('
+            WITH noted AS (DELETE FROM %1$s WHERE state IS NULL RETURNING id),
+            changed AS (SELECT DISTINCT id FROM noted WHERE id IS NOT NULL),
+            lost AS (SELECT DISTINCT g.representative FROM %2$s g JOIN changed c ON g.id %3$s c.id %4$s),
+            decided AS (SELECT id, ''changed'' AS state FROM changed
+                UNION ALL
+                SELECT g.id, ''member'' FROM %2$s g JOIN lost l ON g.representative %3$s l.representative
+                WHERE NOT EXISTS (SELECT FROM changed c WHERE c.id %3$s g.id)),
+            taken AS (INSERT INTO %1$s SELECT * FROM decided RETURNING id),
+            gone AS (DELETE FROM %2$s g USING taken t WHERE g.id %3$s t.id)
+            SELECT count(*), coalesce(bool_or(id IS NULL), false) FROM noted',
+            p.notes, groups, p.same, CASE a[6] WHEN 'greedy' THEN format('AND g.representative %s g.id', p.same) END),
+        -- whole
+        format('
+            DELETE FROM %1$s WHERE state IN (''changed'', ''member'');
+            DELETE FROM %2$s;
+            INSERT INTO %2$s SELECT g.id, g.representative, g.similarity
+            FROM %3$s.near_duplicate_groups(NULL::%4$s, %5$L, %6$L::pg_catalog.float8, %7$L, %8$L, %9$L) g',
+            p.notes, groups, p.schema, p.id, 'SELECT d.* FROM ' || p."rows", a[4], a[5], a[6], p.apart),
+        -- add
+        format('
             WITH added AS MATERIALIZED (SELECT a.id, a.representative, a.similarity FROM %1$s.near_duplicate_groups_add(
                 NULL::%2$s, %3$L, %4$L, %5$L::pg_catalog.float8, %6$L, %7$L, %12$L) a),
             done AS (DELETE FROM %11$s WHERE state IN (''changed'', ''member''))%8$s
@@ -196,7 +181,7 @@ BEGIN
             p.schema, p.id,
             format('SELECT d.* FROM %s c JOIN %s ON d.id %s c.id WHERE c.state IN (''changed'', ''member'') ORDER BY c.state DESC',
                    p.notes, p."rows", p.same),
-            format('SELECT g.id, d.sig, g.representative, g.similarity%1$s FROM %2$s g JOIN %3$s ON d.id %4$s g.id '
+            format('SELECT g.id, d.sig, g.representative, g.similarity%1$s FROM %3$s, LATERAL (SELECT * FROM %2$s g WHERE g.id %4$s d.id OFFSET 0) g '
                    'WHERE %5$s.near_duplicate(d.sig, $1, %6$L, %7$L) AND NOT g.id %4$s ANY (ARRAY(SELECT c.id FROM %8$s c WHERE c.state IS NULL))',
                    p.scope, groups, p."rows", p.same, p.schema, a[4], a[5], p.notes),
             a[4], a[5], a[6],
@@ -206,10 +191,14 @@ BEGIN
             groups,
             CASE a[6] WHEN 'connected' THEN 'NOTHING'
                 ELSE 'UPDATE SET representative = excluded.representative, similarity = excluded.similarity' END,
-            p.notes, p.apart);
-    END IF;
+            p.notes, p.apart)];
 END
 $$;
+COMMENT ON FUNCTION _near_duplicate_groups_statements(regclass) IS 'function of near_duplicate_groups_refresh(): its statements';
+
+CREATE FUNCTION _near_duplicate_groups_refresh(groups regclass, whole boolean) RETURNS void
+    AS 'MODULE_PATHNAME', 'kept_groups_refresh'
+    LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp;
 COMMENT ON FUNCTION _near_duplicate_groups_refresh(regclass, boolean) IS 'function of near_duplicate_groups_refresh(), with the rights of the owner';
 
 CREATE PROCEDURE near_duplicate_groups_refresh(groups regclass, whole boolean = false)

@@ -237,6 +237,66 @@ SELECT * FROM live;
 RESET ROLE;
 SELECT id, representative, similarity FROM live ORDER BY id;
 
+-- A session keeps the statements of a refresh; what they name changes
+CREATE TABLE living (id int PRIMARY KEY, body text, tenant int);
+CREATE INDEX living_body ON living USING neardup (shingles(body));
+INSERT INTO living VALUES (1, 'one two three four five six seven'), (2, 'One two three four five six seven.');
+SELECT near_duplicate_groups_create('living_groups', 'living', 'id', 'living_body', 0.7, refresh => 'immediate');
+CREATE PROCEDURE insert_living() LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE (SELECT format('INSERT INTO %s VALUES (%s, ''one two three four five six seven'')', tgrelid::regclass, (SELECT max(id) + 1 FROM living_groups))
+             FROM pg_trigger WHERE tgname = 'living_groups');
+    RAISE NOTICE '%, wrong: %', (SELECT string_agg(id || ':' || representative, ' ' ORDER BY id) FROM living_groups), near_duplicate_groups_check('living_groups');
+END $$;
+CALL insert_living();
+-- the name of the table
+ALTER TABLE living RENAME TO "Was living";
+CALL insert_living();
+-- the expression of the index of this name
+DROP INDEX living_body;
+CREATE INDEX living_body ON "Was living" USING neardup (shingles(right(body, -4)));
+UPDATE "Was living" SET body = 'two' || body WHERE id < 3;
+CALL insert_living();
+-- names behind a column's number, another key's type
+ALTER TABLE "Was living" DROP tenant, ALTER id TYPE bigint;
+ALTER TABLE living_groups ALTER id TYPE bigint, ALTER representative TYPE bigint;
+ALTER TABLE living_groups_changed ALTER id TYPE bigint;
+CALL insert_living();
+-- what was rolled back
+BEGIN;
+ALTER TABLE "Was living" RENAME TO rolled_back;
+CALL insert_living();
+ROLLBACK;
+CALL insert_living();
+DISCARD PLANS;
+CALL insert_living();
+-- another owner
+ALTER TABLE "Was living" OWNER TO neardup_writer;
+ALTER TABLE living_groups OWNER TO neardup_writer;
+CALL insert_living();
+ALTER TABLE living_groups_changed OWNER TO neardup_writer;
+GRANT USAGE ON SCHEMA kept_groups TO neardup_writer;
+CALL insert_living();
+SET ROLE neardup_writer;
+CALL insert_living();
+RESET ROLE;
+-- not even by its name is it called for another role
+SELECT _near_duplicate_groups_refresh('living_groups', false);
+-- a refresh inside of another one, by a trigger of the owner
+CREATE FUNCTION add_another() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF NEW.id = 20 THEN
+        ANALYZE kept_groups.living_groups;
+        INSERT INTO kept_groups."Was living" VALUES (21, 'one two three four five six seven');
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER another AFTER INSERT ON living_groups FOR EACH ROW EXECUTE FUNCTION add_another();
+INSERT INTO "Was living" VALUES (20, 'seven six five four three two one');
+SELECT id, representative FROM living_groups WHERE id > 19 ORDER BY id;
+CALL insert_living();
+DROP TABLE "Was living", living_groups, living_groups_changed;
+
 -- Errors
 \set VERBOSITY terse
 \set SHOW_CONTEXT never
