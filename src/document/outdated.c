@@ -120,6 +120,19 @@ counting_query(Relation rel, const char *column, const char *expression,
 	return query.data;
 }
 
+/* Raise INVALID_PARAMETER_VALUE if so many percent cannot be read. */
+static double
+argument_percent(double percent)
+{
+	/* written so that NaN fails */
+	if (!(percent > 0 && percent <= 100))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("percent is out of range: %g", percent),
+				 errdetail("It is a number greater than 0 and at most 100.")));
+	return percent;
+}
+
 /* Run the query, and put its two numbers into values and nulls. */
 static void
 count_rows(const char *query, Datum *values, bool *nulls)
@@ -177,7 +190,7 @@ neardup_outdated(PG_FUNCTION_ARGS)
 			require_generated(rel, attnum);
 		count_as_owner(rel, column,
 					   PG_ARGISNULL(2) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(2)),
-					   PG_GETARG_FLOAT8(3), values, nulls);
+					   argument_percent(PG_GETARG_FLOAT8(3)), values, nulls);
 		relation_close(rel, NoLock);
 	}
 	return call_row(call_row_type(fcinfo), 2, values, nulls);

@@ -121,6 +121,7 @@ SELECT weighted_shingles(title, lexicon, 'tf-idf', 'unit=char k=4') FROM catalog
 SELECT lexicon_agg(title) + (SELECT lexicon FROM counted) FROM catalogue;
 SELECT cosine(weighted_shingles('steel lamp', lexicon), weighted_words('steel lamp')) FROM counted;
 SELECT shingle_lexicon_agg(title, 'k=1') FROM catalogue;
+SELECT shingle_lexicon_agg(title, 'k=2', 0) FROM catalogue;
 SELECT shingle_lexicon_agg(title, 'k=3 repeats=number') FROM catalogue;
 SELECT shingle_lexicon_agg(title, NULL) FROM catalogue;
 SELECT shingle_lexicon_agg(NULL, 'k=3');

@@ -68,6 +68,10 @@ SELECT * FROM near.neardup_outdated('docs', 'made');
 SELECT * FROM near.neardup_outdated('docs', 'kept');
 \set VERBOSITY default
 SELECT * FROM near.neardup_outdated('docs', 'kept', $$near.shingles(body, 1, 'german')$$);
+-- parts of the table that cannot be read
+SELECT * FROM near.neardup_outdated('docs', 'made', percent => 0);
+SELECT * FROM near.neardup_outdated('docs', 'made', percent => 100.5);
+SELECT * FROM near.neardup_outdated('docs', 'made', percent => 'NaN');
 UPDATE docs SET kept = near.shingles('something else') WHERE id <= 3;
 SELECT * FROM near.neardup_outdated('docs', 'kept', $$near.shingles(body, 1, 'german')$$);
 SELECT compared <= 40 AS some, outdated <= 3 AS few FROM near.neardup_outdated('docs', 'kept', $$near.shingles(body, 1, 'german')$$, 50);

@@ -73,7 +73,8 @@ create_state(FunctionCallInfo fcinfo, const SignatureSpec *spec, uint8 reading,
 	LexiconState *state;
 	MemoryContext old;
 
-	argument_whole("max_words", max_words, 1, LEXICON_MAX_WORDS);
+	argument_whole(spec_is_of_words(spec) ? "max_words" : "max_shingles",
+				   max_words, 1, LEXICON_MAX_WORDS);
 	state = state_create(fcinfo, &state_methods, sizeof(LexiconState));
 	old = MemoryContextSwitchTo(state->header.eoh_context);
 	state->counts = counts_create(spec, reading, max_words);
