@@ -373,6 +373,7 @@ ISOLATION = \
 	ddl_race \
 	exclude_race \
 	groups_clean_race \
+	groups_merge_race \
 	guard_clean_race \
 	guard_condition_race \
 	guard_deferred_race \

@@ -74,10 +74,13 @@ BEGIN
         moved := moved || format('UPDATE %s t SET %s FROM %s WHERE %s AND m.merged_at = now();', f.name, f.sets, format(pairs, log || ' m'), f.matches);
     END LOOP;
     RETURN NEXT 'BEGIN;';
+    -- the table first, as a transaction adds a row before rows that refer to it
     RETURN NEXT format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE;',
-                       (SELECT string_agg(DISTINCT t, ', ' ORDER BY t) FROM unnest(tables) t));
+                       (SELECT string_agg(t, ', ' ORDER BY t <> tables[1], t) FROM (SELECT DISTINCT unnest(tables)) AS locked (t)));
     RETURN NEXT format('CALL %I.near_duplicate_groups_refresh(%L);', schema, groups);
-    RETURN NEXT format('CREATE TABLE IF NOT EXISTS %1$s (id %2$s, representative %2$s, merged_at timestamptz NOT NULL);', log, p.id);
+    IF to_regclass(log) IS NULL THEN
+        RETURN NEXT format('CREATE TABLE IF NOT EXISTS %1$s (id %2$s, representative %2$s, merged_at timestamptz NOT NULL);', log, p.id);
+    END IF;
     RETURN NEXT format('INSERT INTO %s SELECT g.id, g.representative, now() FROM %s g WHERE NOT g.id %s g.representative;', log, groups, p.same);
     RETURN QUERY SELECT unnest(kept || moved);
     RETURN NEXT format('DELETE FROM %s d USING %s m WHERE d.%I %s m.id AND m.merged_at = now();', p.relation, log, p.arguments[2], p.same);
