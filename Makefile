@@ -49,6 +49,7 @@ OBJS = \
 	src/groups/record_numbers.o \
 	src/groups/row_query.o \
 	src/groups/set_groups.o \
+	src/groups/set_store.o \
 	src/groups/sweep.o \
 	src/fill/fill.o \
 	src/guard/guard.o \

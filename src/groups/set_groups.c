@@ -15,8 +15,10 @@
  * side.  Each member probes for sets of other components, and skips the runs
  * of its component.
  *
- * When the index is full, a pass continues with members only, and further
- * rounds decide the other sets.
+ * Sets that do not fit into memory are on disk, where a pass is made of rounds:
+ * when the index is full, other sets probe it, and those without a match wait
+ * for the next round.  The index of a set on disk has its keys and bitmap;
+ * candidates are deferred, and compared in blocks (deferred.h).
  */
 #include "postgres.h"
 
@@ -32,8 +34,8 @@
 #include "base/memory.h"
 #include "groups/disk_array.h"
 #include "groups/set_groups.h"
-#include "join/engine/rows.h"
-#include "join/engine/set_table.h"
+#include "groups/set_store.h"
+#include "join/engine/deferred.h"
 #include "join/engine/search.h"
 
 /*
@@ -43,6 +45,12 @@
 #define KNOWN_SHARE		2
 #define COUNTERS_SHARE	2		/* reserved once known sets are freed */
 #define INDEX_SHARE		10
+
+/* Shares on disk, where counters and known sets are freed before the search */
+#define KEYS_SHARE		8		/* index of keys and bitmaps */
+#define PAIRS_SHARE		1		/* deferred candidates */
+#define BATCH_SHARE		2		/* sets that are decided together */
+#define BLOCK_SHARE		1		/* sets that are compared */
 
 /* Status of a set */
 typedef enum SetStatus
@@ -65,19 +73,11 @@ typedef struct SetState
 	uint32		row;			/* first row with this set */
 	double		similarity;		/* similarity to the representative; -1 =
 								 * unknown */
+	uint64		place;			/* place of its values on disk */
 	uint32		name;			/* name that SetGroups.apart knows; 0 = none */
 	uint8		status;
 	bool		reflexive;		/* true if the set matches itself */
 } SetState;
-
-/* Header of a set in the file; the bitmap, the values and the keys follow */
-typedef struct SetRecord
-{
-	uint32		size;
-	uint32		nvalues;
-	uint32		nkeys;			/* number of keys; 0 = not prepared, without a
-								 * bitmap */
-} SetRecord;
 
 /* Entry of the hash table by which an equal set gets the same number */
 typedef struct KnownSet
@@ -98,6 +98,15 @@ typedef struct KnownSet
 #define SH_DECLARE
 #include "lib/simplehash.h"
 
+/* An index, with the sets in it by their number there */
+typedef struct GroupIndex
+{
+	InvertedIndex index;		/* unless it is the one in use */
+	JoinSet    *members;		/* JoinSearch.sets of the one in use */
+	size_t		max_members;
+	Arena		arena;			/* what it has of sets that are on disk */
+} GroupIndex;
+
 /* Sets, and the state of each */
 struct SetGroups
 {
@@ -112,7 +121,6 @@ struct SetGroups
 	SetTable	keys;			/* only its secret is used, to hash sets */
 	known_hash *known;
 	bool		forgot;			/* true if a set was not stored in `known` */
-	uint32		n;
 	uint64		nvalues;
 	uint64		npostings;
 	DiskArray	states;			/* SetState by set number */
@@ -120,24 +128,26 @@ struct SetGroups
 	NamesApart	apart;			/* NULL = no set has a name */
 	void	   *apart_context;
 
-	/* the sets, by number: in memory, or in a file if spilled */
-	Arena		values;
-	JoinSet    *sets;
-	size_t		max_sets;
-	bool		spilled;
-	SpillFile	file;
-	SpillReader reader;
-	char	   *place;			/* the set that was read last, as bytes */
-	size_t		max_place;
-	JoinSet		read;
-	uint32		next;			/* number of the next set to read */
+	SetStore	store;
+	uint64		undecided_from; /* positions of the first undecided set */
+	uint64		members_from;	/* and of the first member */
 
-	/* the index */
-	Arena		indexed;		/* values and keys of indexed sets that come
-								 * from the file */
-	JoinSet    *members;		/* JoinSearch.sets: indexed sets, by their
-								 * number in the index */
-	size_t		max_members;
+	/* the indexes */
+	GroupIndex	main;			/* of representatives, or of all sets */
+	GroupIndex	batch;			/* of representatives in the batch */
+	GroupIndex *used;			/* whose index is in `search` */
+
+	/* sets on disk that are found by keys */
+	JoinSet    *sets;			/* the batch, in order; whole */
+	size_t		nsets;
+	size_t		max_sets;		/* allocated */
+	Arena		arena;			/* of the batch */
+	Deferred	deferred;
+	Arena		probing;		/* of the set that is compared */
+
+	/* second pass of the rule connected */
+	uint32		block;			/* first set in the index */
+	uint32	   *places;			/* number in the index by set, from `block` */
 };
 
 SetGroups *
@@ -146,6 +156,7 @@ set_groups_begin(SignatureKind kind, Measure measure, double threshold,
 {
 	SetGroups  *groups = palloc0(sizeof(SetGroups));
 	MemoryContext old;
+	size_t		block;
 
 	Assert(measure_commute(measure) == measure);
 	groups->context = AllocSetContextCreate(CurrentMemoryContext,
@@ -164,10 +175,11 @@ set_groups_begin(SignatureKind kind, Measure measure, double threshold,
 	old = MemoryContextSwitchTo(groups->context);
 	join_secret_draw(groups->keys.secret);
 	groups->known = known_create(groups->context, 1024, NULL);
-	arena_init(&groups->values,
-			   Min(Max(groups->memory / 64, 1024), 64 * 1024));
-	arena_init(&groups->indexed,
-			   Min(Max(groups->memory / 64, 1024), 64 * 1024));
+	block = Min(Max(groups->memory / 64, 1024), 64 * 1024);
+	set_store_begin(&groups->store, block);
+	arena_init(&groups->main.arena, block);
+	groups->used = &groups->main;
+	groups->members_from = PG_UINT64_MAX;
 	MemoryContextSwitchTo(old);
 	return groups;
 }
@@ -176,7 +188,7 @@ set_groups_begin(SignatureKind kind, Measure measure, double threshold,
 static void
 end_deciding(SetGroups *groups)
 {
-	spillfile_close(&groups->file);
+	set_store_end(&groups->store);
 	MemoryContextDelete(groups->context);
 	groups->context = NULL;
 }
@@ -190,87 +202,63 @@ set_groups_end(SetGroups *groups)
 	pfree(groups);
 }
 
-#define index_memory(groups)	((groups)->memory / 16 * INDEX_SHARE)
+/* Bytes of a share of the memory, in sixteenths */
+#define memory_share(groups, share)	((groups)->memory / 16 * (share))
 
 /* Return the bytes that the sets in memory and an index of all sets take. */
 static size_t
 bytes_of_all(const SetGroups *groups)
 {
-	return groups->values.bytes + groups->max_sets * 3 * sizeof(JoinSet) +
+	return set_store_bytes(&groups->store) +
+		groups->store.n * 3 * sizeof(JoinSet) +
 		groups->npostings * (5 * sizeof(Posting) + sizeof(uint64));
 }
 
-/* Create a file of sets. */
-static void
-create_file(SpillFile *file)
+/* True if a set matches itself. */
+static bool
+is_reflexive(SetGroups *groups, const JoinSet *set)
 {
-	static const SpillStore private_store = {.nparts = 1};
+	return groups->algorithm->reflexive == NULL ||
+		groups->algorithm->reflexive(&groups->search, set);
+}
 
-	spillfile_create(file, &private_store, "sets");
+/* Store the values of the next set; return their place on disk. */
+static uint64
+store_set(SetGroups *groups, const JoinSet *set)
+{
+	groups->nvalues += set->size;
+	groups->search.max_features = Max(groups->search.max_features, set->size);
+	groups->npostings += groups->algorithm->max_indexed(&groups->search, set);
+	return set_store_add(&groups->store, set->values, set->size);
 }
 
 /*
- * Write a set.  Before it is prepared it has no keys, and its bitmap is not
- * written.
+ * Return the state of a set, which the caller may alter if `change`; valid
+ * until the next call.
  */
-static void
-write_set(SpillFile *file, const JoinSet *set)
+static SetState *
+state_of(SetGroups *groups, uint32 set, bool change)
 {
-	SetRecord	record = {set->size, set->nvalues, set->nkeys};
-	uint64	   *begin = set->nkeys == 0 ? set->values :
-	set->values - bitmap_bytes(set->size) / sizeof(uint64);
-
-	spillfile_write(file, &record, sizeof(record));
-	spillfile_write(file, begin,
-					(char *) (set->values + set->nvalues) - (char *) begin);
-	spillfile_write(file, set->keys, sizeof(uint64) * set->nkeys);
+	return disk_array_at(&groups->states, set, change);
 }
 
-/* Move the sets to a file. */
+/* Move the sets to disk. */
 static void
 spill(SetGroups *groups)
 {
-	groups->spilled = true;
-	create_file(&groups->file);
-	spillreader_create(&groups->reader, &groups->file, BLCKSZ);
-	for (uint32 i = 0; i < groups->n; i++)
+	SetStore	in_memory = groups->store;
+
+	set_store_begin_on_disk(&groups->store,
+							groups->algorithm->compare != NULL);
+	for (uint32 i = 0; i < in_memory.n; i++)
 	{
+		const JoinSet *set = &in_memory.sets[i];
+
 		CHECK_FOR_INTERRUPTS();
-		write_set(&groups->file, &groups->sets[i]);
+		state_of(groups, i, true)->place =
+			set_store_add(&groups->store, set->values, set->size);
 	}
-	arena_reset(&groups->values);
-	if (groups->sets != NULL)
-		pfree(groups->sets);
-	groups->sets = NULL;
-	groups->max_sets = 0;
-}
-
-/* Store the values of the next set. */
-static void
-store_set(SetGroups *groups, const uint64 *values, uint32 n)
-{
-	JoinSet		set = {.size = n,.nvalues = n};
-
-	Assert(n > 0 && groups->context != NULL);
-	groups->nvalues += n;
-	groups->search.max_features = Max(groups->search.max_features, n);
-	set.values = unconstify(uint64 *, values);
-	groups->npostings += groups->algorithm->max_indexed(&groups->search, &set);
-	if (!groups->spilled && bytes_of_all(groups) > index_memory(groups))
-		spill(groups);
-	if (groups->spilled)
-	{
-		write_set(&groups->file, &set);
-		return;
-	}
-	if (groups->n == groups->max_sets)
-		groups->sets = growing_reserve(groups->sets, &groups->max_sets,
-									   groups->n + (size_t) 1,
-									   sizeof(JoinSet));
-	set.values = set_values(arena_alloc(&groups->values, set_bytes(n)), n);
-	memcpy(set.values, values, sizeof(uint64) * n);
-	set.first = groups->n;
-	groups->sets[groups->n] = set;
+	set_store_end(&in_memory);
 }
 
 /* True if memory allows another entry in the table of known sets. */
@@ -278,7 +266,7 @@ static bool
 may_know_more(const SetGroups *groups)
 {
 	/* sets in the file use no memory, and there is no index yet */
-	size_t		share = groups->spilled ? KNOWN_SHARE + INDEX_SHARE :
+	size_t		share = groups->store.on_disk ? KNOWN_SHARE + INDEX_SHARE :
 	KNOWN_SHARE;
 
 	return groups->known->members < groups->known->grow_threshold ||
@@ -291,8 +279,10 @@ set_groups_add(SetGroups *groups, const uint64 *values, uint32 n, uint32 row,
 			   uint32 name)
 {
 	SetState	state = {
-		.link = groups->n,.row = row,.similarity = -1,.name = name,
-		.reflexive = true
+		.link = groups->store.n,.row = row,.similarity = -1,.name = name
+	};
+	JoinSet		set = {
+		.size = n,.nvalues = n,.values = unconstify(uint64 *, values)
 	};
 	SetKey		key = set_key(groups->keys.secret, values, n);
 	KnownSet   *known = name == 0 ? known_lookup(groups->known, key) : NULL;
@@ -308,21 +298,26 @@ set_groups_add(SetGroups *groups, const uint64 *values, uint32 n, uint32 row,
 	{
 		bool		unused;
 
-		known_insert(groups->known, key, &unused)->number = groups->n;
+		known_insert(groups->known, key, &unused)->number =
+			groups->store.n;
 	}
 	else
 		groups->forgot = true;
 	old = MemoryContextSwitchTo(groups->context);
-	store_set(groups, values, n);
+	state.reflexive = is_reflexive(groups, &set);
+	state.place = store_set(groups, &set);
 	disk_array_append(&groups->states, &state, 1);
+	if (!groups->store.on_disk &&
+		bytes_of_all(groups) > memory_share(groups, INDEX_SHARE))
+		spill(groups);
 	MemoryContextSwitchTo(old);
-	return groups->n++;
+	return state.link;
 }
 
 void
 set_groups_keep_apart(SetGroups *groups, NamesApart apart, void *context)
 {
-	Assert(groups->n == 0);
+	Assert(groups->store.n == 0);
 	groups->apart = apart;
 	groups->apart_context = context;
 }
@@ -331,16 +326,6 @@ bool
 set_groups_has_untracked(const SetGroups *groups)
 {
 	return groups->forgot;
-}
-
-/*
- * Return the state of a set, which the caller may alter if `change`; valid
- * until the next call.
- */
-static SetState *
-state_of(SetGroups *groups, uint32 set, bool change)
-{
-	return disk_array_at(&groups->states, set, change);
 }
 
 void
@@ -361,6 +346,7 @@ set_groups_seed(SetGroups *groups, uint32 set, uint32 row, bool represents,
 	{
 		state->status = FOREIGN_MEMBER;
 		state->similarity = similarity;
+		groups->members_from = 0;
 	}
 }
 
@@ -372,46 +358,9 @@ set_groups_unite(SetGroups *groups, uint32 a, uint32 b)
 
 /* Bits of statuses, for next_set() */
 #define STATUS_BIT(status)	(1 << (status))
+#define WAITING				(STATUS_BIT(UNDECIDED) | STATUS_BIT(SEEDED))
 #define MEMBERS				(STATUS_BIT(MEMBER) | STATUS_BIT(FOREIGN_MEMBER))
 #define ALL_SETS			0
-
-/* Reading sets */
-
-/* Begin to read from the first set. */
-static void
-rewind_sets(SetGroups *groups)
-{
-	groups->next = 0;
-	if (groups->spilled)
-		spillreader_seek(&groups->reader, 0);
-}
-
-/* Read the next set from the file. */
-static JoinSet *
-read_set(SetGroups *groups)
-{
-	JoinSet    *set = &groups->read;
-	SetRecord	record;
-	char	   *begin;
-
-	spillreader_read(&groups->reader, &record, sizeof(record));
-	Assert(record.nvalues <= record.size && groups->next < groups->n);
-	groups->place = growing_reserve(groups->place, &groups->max_place,
-									set_bytes(record.size) +
-									sizeof(uint64) * record.nkeys, 1);
-	memset(set, 0, sizeof(JoinSet));
-	set->size = record.size;
-	set->nvalues = record.nvalues;
-	set->nkeys = record.nkeys;
-	set->first = groups->next;
-	set->values = set_values(groups->place, record.size);
-	set->keys = (uint64 *) (groups->place + set_bytes(record.size));
-	begin = record.nkeys == 0 ? (char *) set->values : groups->place;
-	spillreader_read(&groups->reader, begin,
-					 (char *) (set->values + set->nvalues) - begin);
-	spillreader_read(&groups->reader, set->keys, sizeof(uint64) * set->nkeys);
-	return set;
-}
 
 /*
  * Return the next set whose status is among these, valid until the next call;
@@ -420,75 +369,97 @@ read_set(SetGroups *groups)
 static JoinSet *
 next_set(SetGroups *groups, int statuses)
 {
-	while (groups->next < groups->n)
-	{
-		JoinSet    *set = groups->spilled ? read_set(groups) :
-		&groups->sets[groups->next];
+	uint32		number;
 
-		CHECK_FOR_INTERRUPTS();
-		groups->next++;
+	while (set_store_next(&groups->store, &number))
+	{
 		if (statuses == ALL_SETS ||
-			(statuses & STATUS_BIT(state_of(groups, set->first,
-											false)->status)) != 0)
-			return set;
+			(statuses & STATUS_BIT(state_of(groups, number, false)->status)) != 0)
+			return set_store_read(&groups->store);
+		set_store_skip(&groups->store);
 	}
 	return NULL;
 }
 
-/* Count the features, and compute the keys of each set. */
+/* Preparation */
+
+/* Count the features of all sets. */
+static void
+count_features(SetGroups *groups)
+{
+	JoinSearch *search = &groups->search;
+	const Algorithm *algorithm = groups->algorithm;
+	JoinSet    *set;
+
+	/* on disk there is no index yet */
+	counters_create(&search->counters, groups->nvalues,
+					memory_share(groups, groups->store.on_disk ?
+								 INDEX_SHARE : COUNTERS_SHARE));
+	while ((set = set_store_next_added(&groups->store)) != NULL)
+		if (algorithm->count != NULL)
+			algorithm->count(search, set->values, set->size);
+		else
+			counters_add(&search->counters, set->values, set->size);
+	counters_fold(&search->counters);
+}
+
+/* Compute the keys of each set. */
 static void
 prepare_sets(SetGroups *groups)
 {
 	JoinSearch *search = &groups->search;
 	const Algorithm *algorithm = groups->algorithm;
-	SpillFile	prepared;
+	SetStore   *store = &groups->store;
 	JoinSet    *set;
 
-	search->room =
-		palloc_extended(sizeof(uint64) * Max(search->max_features, 1),
-						MCXT_ALLOC_HUGE);
+	search->room = palloc_huge(search->max_features, sizeof(uint64));
+	set_store_rewind(store);
 	if (algorithm->ordered)
-	{
-		counters_create(&search->counters, groups->nvalues,
-						groups->memory / 16 * COUNTERS_SHARE);
-		rewind_sets(groups);
-		while ((set = next_set(groups, ALL_SETS)) != NULL)
-			if (algorithm->count != NULL)
-				algorithm->count(search, set->values, set->size);
-			else
-				counters_add(&search->counters, set->values, set->size);
-		counters_fold(&search->counters);
-	}
-	if (groups->spilled)
-		create_file(&prepared);
+		count_features(groups);
 	/* keys depend on whether the index grows */
 	search->index.mode = INDEX_GROWING;
-	rewind_sets(groups);
-	while ((set = next_set(groups, ALL_SETS)) != NULL)
+	set_store_rewind(store);
+	while ((set = set_store_next_added(store)) != NULL)
 	{
-		if (!groups->spilled && algorithm->ordered && groups->next < groups->n)
+		if (!store->on_disk && algorithm->ordered && set->first + 1 < store->n)
 			counters_fetch(&search->counters, set[1].values, set[1].size);
 		algorithm->prepare(search, set, true, true);
-		if (groups->spilled)
-			write_set(&prepared, set);
-		else
-			set->keys =
-				memcpy(arena_alloc(&groups->values,
-								   sizeof(uint64) * Max(set->nkeys, 1)),
-					   set->keys, sizeof(uint64) * set->nkeys);
+		set_store_prepared(store, set);
 	}
-	if (groups->spilled)
-	{
-		spillfile_close(&groups->file);
-		groups->file = prepared;
-		pfree(groups->reader.buffer);
-		spillreader_create(&groups->reader, &groups->file, BLCKSZ);
-	}
+	set_store_end_preparing(store);
+	if (store->on_disk)
+		counters_free(&search->counters);
 }
 
-/* The index */
+/* The indexes */
 
-/* Begin an empty index. */
+/* True if the main index has only keys and bitmaps of sets. */
+static bool
+is_by_keys(const SetGroups *groups)
+{
+	return groups->store.on_disk && groups->store.by_keys;
+}
+
+/* Return the bytes that an index may take. */
+static size_t
+index_memory(const SetGroups *groups)
+{
+	if (groups->used == &groups->batch)
+		return memory_share(groups, BATCH_SHARE);
+	return memory_share(groups, is_by_keys(groups) ? KEYS_SHARE : INDEX_SHARE);
+}
+
+/* Use an index: it is probed, and sets are added to it. */
+static void
+use_index(SetGroups *groups, GroupIndex *use)
+{
+	groups->used->index = groups->search.index;
+	groups->search.index = use->index;
+	groups->search.sets = use->members;
+	groups->used = use;
+}
+
+/* Empty the index in use. */
 static void
 begin_index(SetGroups *groups)
 {
@@ -498,72 +469,97 @@ begin_index(SetGroups *groups)
 		groups->algorithm->end_chunk(search);
 	if (search->index.buckets != NULL)
 		inverted_index_free(&search->index);
-	arena_reset(&groups->indexed);
+	arena_reset(&groups->used->arena);
 	growing_index_create(&search->index,
 						 Min(groups->npostings,
 							 index_memory(groups) / (8 * sizeof(Posting))),
 						 groups->algorithm->ordered ? search->counters.used :
 						 groups->npostings);
-	search->components = NULL;
-	search->run_ends = NULL;
+}
+
+/* Return the bytes of an index in use with n more sets of nkeys keys in all. */
+static size_t
+index_bytes_with(const SetGroups *groups, uint32 n, uint64 nkeys)
+{
+	return growing_index_bytes_with(&groups->search.index, n, nkeys) +
+		groups->used->arena.bytes +
+		groups->used->max_members * sizeof(JoinSet);
+}
+
+/*
+ * Return the bytes of a set that an index stores: all of it if it is on disk,
+ * or its bitmap.
+ */
+static size_t
+stored_bytes(const SetGroups *groups, const JoinSet *set)
+{
+	if (!groups->store.on_disk || groups->used == &groups->batch)
+		return 0;
+	if (is_by_keys(groups))
+		return set->nkeys == 0 ? 0 : bitmap_bytes(set->size);
+	return set_bytes(set->size) + sizeof(uint64) * set->nkeys;
+}
+
+/* Copy what the index stores of a set. */
+static void
+store_indexed(SetGroups *groups, JoinSet *set)
+{
+	size_t		bytes = stored_bytes(groups, set);
+	size_t		bitmap = bitmap_bytes(set->size);
+	char	   *place;
+
+	if (bytes == 0)
+		return;
+	place = arena_alloc(&groups->used->arena, bytes);
+	memcpy(place, (char *) set->values - bitmap, bytes);
+	set->values = (uint64 *) (place + bitmap);
+	if (!is_by_keys(groups))
+		set->keys = set->values + set->nvalues;
 }
 
 /* True if the index has room for a set. */
 static bool
 has_room(SetGroups *groups, const JoinSet *set)
 {
-	const InvertedIndex *index = &groups->search.index;
-	size_t		bytes = growing_index_bytes_with(index, set->nkeys) +
-	groups->indexed.bytes + groups->values.bytes +
-	groups->max_sets * sizeof(JoinSet) + groups->max_members * sizeof(JoinSet);
+	size_t		bytes = index_bytes_with(groups, 1, set->nkeys) +
+	stored_bytes(groups, set) + set_store_bytes(&groups->store);
 
-	if (groups->spilled)
-		bytes += set_bytes(set->size) + sizeof(uint64) * set->nkeys;
-	/* the first set always fits */
-	return index->nadded == 0 || bytes <= index_memory(groups); /* an empty index takes
-																 * any set */
+	/* an empty index takes any set; a batch has room for all of its sets */
+	return groups->search.index.nadded == 0 ||
+		groups->used == &groups->batch || bytes <= index_memory(groups);
 }
 
-/*
- * Copy a set that was read from the file to memory that lives as long as the
- * index.
- */
-static void
-store_read(SetGroups *groups, JoinSet *set)
+/* Return the place of the next member of the index in use. */
+static JoinSet *
+next_member(SetGroups *groups)
 {
-	size_t		bytes = set_bytes(set->size) + sizeof(uint64) * set->nkeys;
-	char	   *place;
+	GroupIndex *used = groups->used;
+	uint32		number = groups->search.index.nadded;
 
-	if (!groups->spilled)
-		return;
-	/* bitmap, values, keys */
-	place = memcpy(arena_alloc(&groups->indexed, bytes), groups->place, bytes);
-	set->values = set_values(place, set->size);
-	set->keys = (uint64 *) (place + set_bytes(set->size));
+	if (number == used->max_members)
+	{
+		/* in small steps, to leave memory for postings */
+		used->max_members += Max(used->max_members / 4, 16);
+		used->members = used->members == NULL ?
+			palloc(used->max_members * sizeof(JoinSet)) :
+			repalloc_huge(used->members, used->max_members * sizeof(JoinSet));
+		groups->search.sets = used->members;
+	}
+	return &used->members[number];
 }
 
-/* Add a prepared set to the index, which refers to its values and keys. */
+/* Add a prepared set to the index in use, which refers to what it stores. */
 static void
 index_set(SetGroups *groups, const JoinSet *set)
 {
 	JoinSearch *search = &groups->search;
-	const Algorithm *algorithm = groups->algorithm;
-	InvertedIndex *index = &search->index;
-	uint32		number = index->nadded;
-	uint32		n = algorithm->indexed_keys(search, set);
-	JoinSet    *member;
+	uint32		n = groups->algorithm->indexed_keys(search, set);
+	JoinSet    *member = next_member(groups);
 
-	if (number == groups->max_members)
-		groups->members = growing_reserve(groups->members,
-										  &groups->max_members,
-										  number + (size_t) 1,
-										  sizeof(JoinSet));
-	member = &groups->members[number];
 	*member = *set;
-	search->sets = groups->members;
-	growing_index_reserve(index, set->size);
-	search_add(search, algorithm, member, n);
-	Assert(index->nadded == number + 1);
+	growing_index_reserve(&search->index, set->size);
+	search_add(search, groups->algorithm, member, n);
+	Assert(&groups->used->members[search->index.nadded - 1] == member);
 }
 
 /* Find the candidates for a prepared set: index->candidates. */
@@ -579,14 +575,37 @@ probe(SetGroups *groups, const JoinSet *set)
 		groups->algorithm->probe[INDEX_GROWING] (&groups->search, set, 3);
 }
 
-/* Greedy, and the first pass of both rules */
+/* Comparison */
 
-/* True if a set matches itself. */
-static bool
-is_reflexive(SetGroups *groups, const JoinSet *set)
+/*
+ * The set with all of its values, if a set on disk is found by keys: features
+ * of no other set are dropped when it is prepared, but not in the file.
+ */
+static JoinSet
+whole_set(const SetGroups *groups, const JoinSet *set)
 {
-	return groups->algorithm->reflexive == NULL ||
-		groups->algorithm->reflexive(&groups->search, set);
+	JoinSet		whole = *set;
+
+	if (is_by_keys(groups))
+		whole.nvalues = whole.size;
+	return whole;
+}
+
+/* False if keys and bitmaps of two prepared sets show that they differ. */
+static bool
+may_match(SetGroups *groups, const JoinSet *candidate, const JoinSet *set)
+{
+	return !is_by_keys(groups) ||
+		groups->algorithm->may_match(&groups->search, candidate, set);
+}
+
+/* True if two whole sets match. */
+static bool
+match(SetGroups *groups, const JoinSet *candidate, const JoinSet *set)
+{
+	return is_by_keys(groups) ?
+		groups->algorithm->compare(&groups->search, candidate, set) :
+		groups->algorithm->verify(&groups->search, candidate, set);
 }
 
 /*
@@ -612,103 +631,374 @@ static bool
 may_belong(SetGroups *groups, const JoinSet *set,
 		   const JoinSet *representative)
 {
-	return groups->algorithm->verify(&groups->search, representative, set) &&
+	return match(groups, representative, set) &&
 		!must_be_apart(groups, set, representative);
 }
+
+/* What is done with a candidate in the index for a set; both are whole */
+typedef void (*Consider) (SetGroups *groups, const JoinSet *candidate,
+						  const JoinSet *set);
+
+/* DeferredLoad: a candidate. */
+static void
+load_candidate(void *context, uint32 number, JoinSet *set, Arena *arena)
+{
+	SetGroups  *groups = context;
+
+	set_store_read_values(&groups->store,
+						  state_of(groups, number, false)->place, number,
+						  set, arena);
+}
+
+/*
+ * Return the set of a deferred candidate: in the batch, if there is one, by
+ * its place there, otherwise by its number.
+ */
+static JoinSet
+deferred_set(SetGroups *groups, uint32 number)
+{
+	JoinSet		set;
+
+	if (groups->nsets > 0)
+		return whole_set(groups, &groups->sets[number]);
+	arena_reuse(&groups->probing);
+	load_candidate(groups, number, &set, &groups->probing);
+	set.key.high = PG_INT64_MAX;	/* its position is not known */
+	return set;
+}
+
+/* Consider the deferred candidates. */
+static void
+consider_deferred(SetGroups *groups, Consider consider)
+{
+	Deferred   *deferred = &groups->deferred;
+	uint32		number;
+
+	if (deferred->npairs == 0)
+		return;
+	deferred_begin(deferred);
+	while (deferred_next_block(deferred, memory_share(groups, BLOCK_SHARE),
+							   load_candidate, groups))
+		while (deferred_next_probing(deferred, &number))
+		{
+			JoinSet		set = deferred_set(groups, number);
+			const JoinSet *candidate;
+
+			while ((candidate = deferred_next_found(deferred, number)) != NULL)
+			{
+				CHECK_FOR_INTERRUPTS();
+				consider(groups, candidate, &set);
+			}
+		}
+}
+
+/*
+ * Consider the candidates in the index for a prepared set: at once; or, if the
+ * index is by keys, later, when `number` says which set it is.
+ */
+static void
+find_candidates(SetGroups *groups, const JoinSet *set, uint32 number,
+				Consider consider)
+{
+	const InvertedIndex *index = &groups->search.index;
+
+	probe(groups, set);
+	for (uint32 i = 0; i < index->ncandidates; i++)
+	{
+		const JoinSet *candidate = &groups->search.sets[index->candidates[i]];
+
+		CHECK_EVERY(i);
+		if (!is_by_keys(groups))
+			consider(groups, candidate, set);
+		else if (may_match(groups, candidate, set))
+			deferred_add(&groups->deferred, candidate->first, number);
+	}
+	if (is_by_keys(groups) && deferred_is_full(&groups->deferred))
+		consider_deferred(groups, consider);
+}
+
+/* Greedy, and the first pass of both rules */
 
 /* Return a representative in the index to which a set may belong, or NULL. */
 static const JoinSet *
 near_representative(SetGroups *groups, const JoinSet *set)
 {
 	const InvertedIndex *index = &groups->search.index;
+	JoinSet		whole = whole_set(groups, set);
 
 	probe(groups, set);
 	for (uint32 i = 0; i < index->ncandidates; i++)
 	{
-		const JoinSet *candidate = &groups->members[index->candidates[i]];
+		const JoinSet *candidate = &groups->search.sets[index->candidates[i]];
+		JoinSet		other;
 
 		CHECK_EVERY(i);
-		if (may_belong(groups, set, candidate))
+		if (!may_match(groups, candidate, set))
+			continue;
+		other = whole_set(groups, candidate);
+		if (may_belong(groups, &whole, &other))
 			return candidate;
 	}
 	return NULL;
 }
 
-/*
- * Decide whether the undecided sets are representatives or members.  True if
- * the index became full, so that some sets stay undecided.
- */
-static bool
-choose_representatives(SetGroups *groups)
+/* Make a set a member of a representative. */
+static void
+make_member(SetGroups *groups, const JoinSet *set,
+			const JoinSet *representative)
 {
-	bool		full = false;
-	JoinSet    *set;
+	SetState   *state = state_of(groups, set->first, true);
 
-	rewind_sets(groups);
-	while ((set = next_set(groups,
-						   STATUS_BIT(UNDECIDED) | STATUS_BIT(SEEDED))) != NULL)
-	{
-		SetState   *state = state_of(groups, set->first, false);
-		const JoinSet *near = state->status == SEEDED ? NULL :
-		near_representative(groups, set);
-
-		full = full || (near == NULL && !has_room(groups, set));
-		if (near == NULL && full)
-			continue;
-		Assert(near == NULL || near->first < set->first);
-		state = state_of(groups, set->first, true);
-		state->reflexive = is_reflexive(groups, set);
-		state->status = near != NULL ? MEMBER : REPRESENTATIVE;
-		if (near == NULL)
-		{
-			state->similarity = paired_similarity(groups->kind,
-												  groups->search.measure, set,
-												  set);
-			store_read(groups, set);
-			index_set(groups, set);
-		}
-		else if (groups->rule == RULE_CONNECTED)
-			links_unite(&groups->states, set->first, near->first);
-		else
-			state->link = near->first;
-	}
-	return full;
+	Assert(state->status == UNDECIDED && representative->first < set->first);
+	state->status = MEMBER;
+	groups->members_from = Min(groups->members_from, (uint64) set->key.high);
+	if (groups->rule == RULE_CONNECTED)
+		links_unite(&groups->states, set->first, representative->first);
+	else
+		state->link = representative->first;
 }
 
-/* Find the representative in the index that is most similar to a member. */
+/* Make a set a representative. */
 static void
-choose_nearest(SetGroups *groups, const JoinSet *set)
+make_representative(SetGroups *groups, const JoinSet *set)
 {
-	SetState	state = *state_of(groups, set->first, false);
-	const InvertedIndex *index = &groups->search.index;
+	SetState   *state = state_of(groups, set->first, true);
 
-	Assert(state.status == MEMBER || state.status == FOREIGN_MEMBER);
-	state.reflexive = is_reflexive(groups, set);
-	probe(groups, set);
-	for (uint32 i = 0; i < index->ncandidates; i++)
+	Assert((STATUS_BIT(state->status) & WAITING) != 0);
+	state->status = REPRESENTATIVE;
+	state->similarity = paired_similarity(groups->kind,
+										  groups->search.measure, set, set);
+}
+
+/* Store a representative in the index. */
+static void
+add_representative(SetGroups *groups, const JoinSet *set)
+{
+	JoinSet		stored = *set;
+
+	store_indexed(groups, &stored);
+	index_set(groups, &stored);
+}
+
+/*
+ * Decide a waiting set by the representatives in the index; false if it is a
+ * representative for which there is no room.
+ */
+static bool
+decide_set(SetGroups *groups, const JoinSet *set)
+{
+	const JoinSet *near = NULL;
+
+	if (state_of(groups, set->first, false)->status != SEEDED)
+		near = near_representative(groups, set);
+	if (near == NULL && !has_room(groups, set))
+		return false;
+	if (near != NULL)
+		make_member(groups, set, near);
+	else
 	{
-		const JoinSet *candidate = &groups->members[index->candidates[i]];
-		double		similarity;
-
-		CHECK_EVERY(i);
-		if (!may_belong(groups, set, candidate))
-			continue;
-		similarity = paired_similarity(groups->kind, groups->search.measure,
-									   candidate, set);
-		Assert(candidate->first != set->first);
-
-		/*
-		 * on a tie, a representative that was not added comes before all sets
-		 */
-		if (similarity < state.similarity ||
-			(similarity == state.similarity &&
-			 (state.status == FOREIGN_MEMBER || candidate->first >= state.link)))
-			continue;
-		state.similarity = similarity;
-		state.status = MEMBER;
-		state.link = candidate->first;
+		make_representative(groups, set);
+		add_representative(groups, set);
 	}
-	*state_of(groups, set->first, true) = state;
+	return true;
+}
+
+/*
+ * Decide the waiting sets in order, until the index is full: false if it is.
+ */
+static bool
+decide_sets(SetGroups *groups)
+{
+	JoinSet    *set;
+
+	while ((set = next_set(groups, WAITING)) != NULL)
+		if (!decide_set(groups, set))
+		{
+			groups->undecided_from = set->key.high;
+			return false;
+		}
+	return true;
+}
+
+/* Sets on disk that are found by keys are decided in batches */
+
+/*
+ * True if the batch can have another set, after sets of nkeys keys: it is in
+ * memory, and the index has room for all of it.
+ */
+static bool
+batch_has_room(SetGroups *groups, const JoinSet *set, uint64 nkeys)
+{
+	uint32		n = groups->nsets + 1;
+
+	if (n == 1 && groups->search.index.nadded == 0)
+		return true;
+	nkeys += set->nkeys;
+	if (n > 1 && groups->arena.bytes + groups->max_sets * sizeof(JoinSet) +
+		nkeys * 3 * sizeof(Posting) > memory_share(groups, BATCH_SHARE))
+		return false;
+	return index_bytes_with(groups, n, nkeys) +
+		n * stored_bytes(groups, set) <= index_memory(groups);
+}
+
+/* Add a waiting set, with its values, to the batch. */
+static void
+add_to_batch(SetGroups *groups, const JoinSet *keys)
+{
+	size_t		bitmap = bitmap_bytes(keys->size);
+	JoinSet    *set;
+	JoinSet		values;
+
+	groups->sets = growing_reserve(groups->sets, &groups->max_sets,
+								   groups->nsets + 1, sizeof(JoinSet));
+	set = &groups->sets[groups->nsets++];
+	*set = *keys;
+	load_candidate(groups, keys->first, &values, &groups->arena);
+	set->values = values.values;
+	set->keys = arena_alloc(&groups->arena, sizeof(uint64) * keys->nkeys);
+	memcpy(set->keys, keys->keys, sizeof(uint64) * keys->nkeys);
+	if (keys->nkeys > 0)
+		memcpy((char *) set->values - bitmap, (char *) keys->values - bitmap,
+			   bitmap);
+}
+
+/*
+ * Read the next waiting sets that have room; false if some are left and none
+ * has.
+ */
+static bool
+read_batch(SetGroups *groups)
+{
+	uint64		nkeys = 0;
+	JoinSet    *set;
+
+	arena_reuse(&groups->arena);
+	groups->nsets = 0;
+	set_store_seek(&groups->store, groups->undecided_from);
+	while ((set = next_set(groups, WAITING)) != NULL &&
+		   batch_has_room(groups, set, nkeys))
+	{
+		nkeys += set->nkeys;
+		add_to_batch(groups, set);
+	}
+	groups->undecided_from = set != NULL ? (uint64) set->key.high :
+		groups->store.position;
+	return set == NULL || groups->nsets > 0;
+}
+
+/* Consider: make a set a member of the first representative that matches. */
+static void
+join_representative(SetGroups *groups, const JoinSet *representative,
+					const JoinSet *set)
+{
+	if (state_of(groups, set->first, false)->status == UNDECIDED &&
+		may_belong(groups, set, representative))
+		make_member(groups, set, representative);
+}
+
+/*
+ * Decide the batch: by the representatives before it, then in order by its
+ * own, whose index has whole sets.
+ */
+static void
+decide_batch(SetGroups *groups)
+{
+	for (size_t i = 0; i < groups->nsets; i++)
+		if (state_of(groups, groups->sets[i].first, false)->status != SEEDED)
+			find_candidates(groups, &groups->sets[i], i, join_representative);
+	consider_deferred(groups, join_representative);
+	use_index(groups, &groups->batch);
+	begin_index(groups);
+	for (size_t i = 0; i < groups->nsets; i++)
+		if (state_of(groups, groups->sets[i].first, false)->status != MEMBER)
+			(void) decide_set(groups, &groups->sets[i]);
+	use_index(groups, &groups->main);
+	for (size_t i = 0; i < groups->nsets; i++)
+		if (state_of(groups, groups->sets[i].first,
+					 false)->status == REPRESENTATIVE)
+			add_representative(groups, &groups->sets[i]);
+}
+
+/* As decide_sets(), by batches. */
+static bool
+decide_batches(SetGroups *groups)
+{
+	bool		room;
+
+	while ((room = read_batch(groups)) && groups->nsets > 0)
+		decide_batch(groups);
+	groups->nsets = 0;
+	return room;
+}
+
+/*
+ * Consider: a representative is nearer to a set than its own, or the set has
+ * none.
+ */
+static void
+prefer_nearer(SetGroups *groups, const JoinSet *representative,
+			  const JoinSet *set)
+{
+	double		similarity;
+	SetState   *state;
+
+	if (!may_belong(groups, set, representative))
+		return;
+	similarity = paired_similarity(groups->kind, groups->search.measure,
+								   representative, set);
+	Assert(representative->first != set->first);
+	state = state_of(groups, set->first, true);
+
+	/* on a tie, a representative that was not added comes before all sets */
+	if (similarity < state->similarity ||
+		(similarity == state->similarity &&
+		 (state->status == FOREIGN_MEMBER ||
+		  representative->first >= state->link)))
+		return;
+	state->similarity = similarity;
+	state->status = MEMBER;
+	state->link = representative->first;
+}
+
+/*
+ * Find the representatives of members among those in the index; and, if it was
+ * full, of undecided sets.
+ */
+static void
+find_members(SetGroups *groups, bool full)
+{
+	bool		greedy = groups->rule == RULE_GREEDY;
+	int			statuses = (greedy ? MEMBERS : 0) |
+	(full ? STATUS_BIT(UNDECIDED) : 0);
+	JoinSet    *set;
+
+	if (full)
+		groups->members_from = Min(groups->members_from,
+								   groups->undecided_from);
+	if (statuses == 0 || groups->members_from == PG_UINT64_MAX)
+		return;
+	set_store_seek(&groups->store, greedy ? groups->members_from :
+				   groups->undecided_from);
+	while ((set = next_set(groups, statuses)) != NULL)
+		find_candidates(groups, set, set->first, greedy ? prefer_nearer :
+						join_representative);
+	consider_deferred(groups, greedy ? prefer_nearer : join_representative);
+}
+
+/* Choose representatives, and find the members of each, in rounds. */
+static void
+choose_representatives(SetGroups *groups)
+{
+	bool		full;
+
+	do
+	{
+		begin_index(groups);
+		set_store_seek(&groups->store, groups->undecided_from);
+		full = !(is_by_keys(groups) ? decide_batches(groups) :
+				 decide_sets(groups));
+		find_members(groups, full);
+	} while (full);
 }
 
 /* Connected, second pass */
@@ -725,13 +1015,13 @@ compare_members(const void *a, const void *b)
 	const JoinSet *x = a;
 	const JoinSet *y = b;
 
-	if (x->representative != y->representative)
-		return x->representative < y->representative ? -1 : 1;
+	if (x->key.low != y->key.low)
+		return x->key.low < y->key.low ? -1 : 1;
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
 /*
- * Read as many of the next sets as fit into memory with an index; return their
+ * Read the next sets, as many as fit into memory with an index; return their
  * number.
  */
 static uint32
@@ -739,53 +1029,77 @@ read_block(SetGroups *groups)
 {
 	size_t		bytes = 0;
 	uint32		n = 0;
+	JoinSet    *set;
 
-	while (groups->next < groups->n && bytes < index_memory(groups))
+	arena_reuse(&groups->arena);
+	while (bytes < index_memory(groups) &&
+		   (set = next_set(groups, ALL_SETS)) != NULL)
 	{
-		JoinSet    *set = next_set(groups, ALL_SETS);
+		JoinSet		stored = *set;
+		size_t		keys = sizeof(uint64) * set->nkeys;
 
-		store_read(groups, set);
-		if (groups->spilled)
-			bytes += set->nkeys * 5 * sizeof(Posting) + set_bytes(set->size) +
-				sizeof(JoinSet) * 4;
-		groups->members = growing_reserve(groups->members,
-										  &groups->max_members,
-										  n + (size_t) 1, sizeof(JoinSet));
-		groups->members[n] = *set;
-		groups->members[n++].representative = links_root(&groups->states,
-														 set->first);
+		store_indexed(groups, &stored);
+		if (is_by_keys(groups))
+			stored.keys = memcpy(arena_alloc(&groups->arena, keys), set->keys,
+								 keys);
+		if (groups->store.on_disk)
+			bytes += set->nkeys * 4 * sizeof(Posting) +
+				stored_bytes(groups, set) + sizeof(JoinSet) * 3;
+		stored.key.low = links_root(&groups->states, set->first);
+		groups->main.members = growing_reserve(groups->main.members,
+											   &groups->main.max_members,
+											   n + (size_t) 1,
+											   sizeof(JoinSet));
+		groups->main.members[n++] = stored;
 	}
+	groups->search.sets = groups->main.members;
 	return n;
 }
 
-/* Index the next sets; a representative and its members are a run. */
-static void
+/*
+ * Index the next sets; a representative and its members are a run.  False if
+ * there is none.
+ */
+static bool
 index_block(SetGroups *groups)
 {
+	JoinSearch *search = &groups->search;
+	JoinSet    *members;
 	uint32		n;
-	uint32	   *components;
-	uint32	   *run_ends;
 	uint32		start = 0;
 
 	begin_index(groups);
 	n = read_block(groups);
-	qsort(groups->members, n, sizeof(JoinSet), compare_members);
-	components = palloc_extended(sizeof(uint32) * n, MCXT_ALLOC_HUGE);
-	run_ends = palloc_extended(sizeof(uint32) * n, MCXT_ALLOC_HUGE);
+	members = groups->main.members;
+	qsort(members, n, sizeof(JoinSet), compare_members);
+	search->components = palloc_huge(n, sizeof(uint32));
+	search->run_ends = palloc_huge(n, sizeof(uint32));
+	groups->places = palloc_huge(n, sizeof(uint32));
 	for (uint32 i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (set_representative(&groups->members[i]) !=
-			set_representative(&groups->members[start]))
+		if (members[i].key.low != members[start].key.low)
 			start = i;
-		components[i] = start;
-		run_ends[start] = i + 1;
-		index_set(groups, &groups->members[i]);
+		search->components[i] = start;
+		search->run_ends[start] = i + 1;
+		groups->places[members[i].first - groups->block] = i;
+		index_set(groups, &members[i]);
 	}
 	for (uint32 i = 0; i < n; i++)
-		run_ends[i] = run_ends[components[i]];
-	groups->search.components = components;
-	groups->search.run_ends = run_ends;
+		search->run_ends[i] = search->run_ends[search->components[i]];
+	return n > 0;
+}
+
+/* Free the index of a block. */
+static void
+end_block(SetGroups *groups)
+{
+	groups->block += groups->search.index.nadded;
+	pfree(groups->search.components);
+	pfree(groups->search.run_ends);
+	pfree(groups->places);
+	groups->search.components = NULL;
+	groups->search.run_ends = NULL;
 }
 
 /*
@@ -802,98 +1116,100 @@ indexed_component(const SetGroups *groups, uint32 representative)
 	{
 		uint32		middle = low + (high - low) / 2;
 
-		if (set_representative(&groups->members[middle]) < representative)
+		if (groups->main.members[middle].key.low < representative)
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	if (low == groups->search.index.nadded ||
-		set_representative(&groups->members[low]) != representative)
+		groups->main.members[low].key.low != representative)
 		return NO_COMPONENT;
 	return search_component(&groups->search, low);
 }
 
-/*
- * Unite the component of a set with the components of its matches in the
- * index.
- */
+/* Consider: unite the component of a set with the component of a match. */
 static void
-connect_set(SetGroups *groups, const JoinSet *set)
+connect_match(SetGroups *groups, const JoinSet *member, const JoinSet *set)
 {
 	JoinSearch *search = &groups->search;
-	const InvertedIndex *index = &search->index;
 	uint32		first = links_root(&groups->states, set->first);
+	uint32		other = links_root(&groups->states, member->first);
+	uint32		own;
+	uint32		component;
 
-	Assert(first <= set->first);
-	search->component = indexed_component(groups, first);
-	probe(groups, set);
-	for (uint32 i = 0; i < index->ncandidates; i++)
-	{
-		const JoinSet *member = &groups->members[index->candidates[i]];
-		uint32		component = search_component(search, index->candidates[i]);
-		uint32		other;
-
-		CHECK_FOR_INTERRUPTS();
-		if (component == search->component)
-			continue;
-		other = links_root(&groups->states, member->first);
-		if (other != first && !groups->algorithm->verify(search, member, set))
-			continue;
-		links_unite(&groups->states, first, other);
-		first = Min(first, other);
-		/* the union begins with the first set of either component */
-		if (search->component != NO_COMPONENT)
-			search->components[Max(search->component, component)] =
-				Min(search->component, component);
-		search->component = Min(search->component, component);
-	}
+	if (first != other && !match(groups, member, set))
+		return;
+	own = indexed_component(groups, first);
+	component = search_component(search,
+								 groups->places[member->first - groups->block]);
+	links_unite(&groups->states, first, other);
+	/* the union begins with the first set of either component */
+	if (own != NO_COMPONENT)
+		search->components[Max(own, component)] = Min(own, component);
+	search->component = Min(own, component);
 }
 
 /* Unite the components of matching sets. */
 static void
 connect(SetGroups *groups)
 {
-	uint32		end = 0;
+	uint64		position = 0;
 	JoinSet    *set;
 
-	while (end < groups->n)
+	if (groups->members_from == PG_UINT64_MAX)
+		return;
+	for (;;)
 	{
-		rewind_sets(groups);
-		while (groups->next < end)
-			next_set(groups, ALL_SETS);
-		index_block(groups);
-		end = groups->next;
-		rewind_sets(groups);
-		while ((set = next_set(groups, MEMBERS)) != NULL)
-			connect_set(groups, set);
-		pfree(groups->search.components);
-		pfree(groups->search.run_ends);
+		bool		more;
+
+		set_store_seek(&groups->store, position);
+		more = index_block(groups);
+		position = set_store_tell(&groups->store);
+		set_store_seek(&groups->store, groups->members_from);
+		while (more && (set = next_set(groups, MEMBERS)) != NULL)
+		{
+			groups->search.component =
+				indexed_component(groups,
+								  links_root(&groups->states, set->first));
+			find_candidates(groups, set, set->first, connect_match);
+		}
+		consider_deferred(groups, connect_match);
+		end_block(groups);
+		if (!more)
+			return;
 	}
+}
+
+/* Prepare the search of sets on disk that are found by keys. */
+static void
+begin_by_keys(SetGroups *groups)
+{
+	size_t		block = Min(Max(groups->memory / 128, 1024), 64 * 1024);
+
+	groups->search.only_keys = true;
+	deferred_create(&groups->deferred, memory_share(groups, PAIRS_SHARE),
+					block);
+	arena_init(&groups->arena, block);
+	arena_init(&groups->probing, block);
 }
 
 void
 set_groups_decide(SetGroups *groups, GroupRule rule)
 {
 	MemoryContext old = MemoryContextSwitchTo(groups->context);
-	bool		left = groups->n > 0;
-	JoinSet    *set;
 
-	Assert(groups->context != NULL && groups->states.n == groups->n);
+	Assert(groups->context != NULL && groups->states.n == groups->store.n);
 	groups->rule = rule;
 	known_destroy(groups->known);
-	if (groups->n > 0)
-		prepare_sets(groups);
-	while (left)
+	if (groups->store.n > 0)
 	{
-		begin_index(groups);
-		left = choose_representatives(groups);
-		rewind_sets(groups);
-		while (rule == RULE_GREEDY &&
-			   (set = next_set(groups, MEMBERS)) != NULL)
-			choose_nearest(groups, set);
+		prepare_sets(groups);
+		if (is_by_keys(groups))
+			begin_by_keys(groups);
+		choose_representatives(groups);
+		if (rule == RULE_CONNECTED)
+			connect(groups);
 	}
-	if (rule == RULE_CONNECTED)
-		connect(groups);
 	MemoryContextSwitchTo(old);
 	end_deciding(groups);
 }

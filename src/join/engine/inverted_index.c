@@ -199,18 +199,18 @@ growing_index_reserve(InvertedIndex *index, uint32 size)
 }
 
 size_t
-growing_index_bytes_with(const InvertedIndex *index, uint32 nkeys)
+growing_index_bytes_with(const InvertedIndex *index, uint32 n, uint64 nkeys)
 {
 	size_t		a_set = sizeof(IndexedSet) + sizeof(Accumulator) + 2 *
 	sizeof(uint32);
-	uint64		postings = index->npostings;
-	uint64		sets = index->growing.max_sets;
+	uint64		postings = index->growing.nused + 2 * nkeys;
+	uint64		sets = index->nadded + (uint64) n;
 
 	Assert(index->mode == INDEX_GROWING);
-	if (index->growing.nused + 2 * (uint64) nkeys > postings)
-		postings += Max(grown_by(postings), 2 * (uint64) nkeys);
-	if (index->nadded == index->growing.max_sets)
-		sets += grown_by(sets);
+	postings = postings <= index->npostings ? index->npostings :
+		postings + grown_by(postings);
+	sets = sets <= index->growing.max_sets ? index->growing.max_sets :
+		sets + grown_by(sets);
 	return (sizeof(Bucket) << (64 - index->shift)) + postings *
 		sizeof(Posting) +
 		sets * a_set;

@@ -226,11 +226,11 @@ extern void growing_index_create(InvertedIndex *index, uint64 npostings,
 extern void growing_index_reserve(InvertedIndex *index, uint32 size);
 
 /*
- * Upper bound of the bytes of a growing index while it adds one more set of
- * nkeys keys.
+ * Upper bound of the bytes of a growing index while it adds n more sets of
+ * nkeys keys in all.
  */
-extern size_t growing_index_bytes_with(const InvertedIndex *index,
-									   uint32 nkeys);
+extern size_t growing_index_bytes_with(const InvertedIndex *index, uint32 n,
+									   uint64 nkeys);
 
 /* Move the postings of a full bucket to a place of twice the size. */
 extern void growing_index_move(InvertedIndex *index, Bucket *bucket);
