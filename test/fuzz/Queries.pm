@@ -617,7 +617,7 @@ sub _changes
 }
 
 # Groups by their function; and by all pairs, in the place of the nested loop.
-sub _clusters
+sub _groups
 {
 	my ($self) = @_;
 	my $dice = $self->{dice};
@@ -704,7 +704,7 @@ sub make
 	my $dice = $self->{dice} = Dice->new($seed * 1_000_003 + $number);
 	my @shapes = (('_two') x 5, '_three', ('_exists') x 3, ('_look_up') x 4,
 		('_lateral') x 2, ('_grouped') x 2, '_nearest', ('_changes') x 2);
-	my $shape = $dice->one_in(50) ? '_clusters' : $dice->any(@shapes);
+	my $shape = $dice->one_in(50) ? '_groups' : $dice->any(@shapes);
 
 	$self->{family} = $dice->any(@{ $self->{families} });
 	$self->{mixed} = $self->{family}[0] =~ /^(?:mixed|blended)$/;
@@ -712,7 +712,7 @@ sub make
 	$self->{looped} = undef;
 	$self->{form} = $dice->any('minhash(%s, 16)', 'bottom(%s, 8)', 'sample(%s, 2)', 'simhash(%s)', 'supershingles(%s, 4, 2)')
 	  if $self->{family}[0] eq 'plain' && $dice->one_in(6);
-	$self->{parameters} = $dice->one_in(6) && $shape !~ /changes|clusters/ ? [] : undef;
+	$self->{parameters} = $dice->one_in(6) && $shape !~ /changes|groups/ ? [] : undef;
 	my $query = $self->$shape();
 	my $statements = $self->_frame($query);
 	my @common = ('search_path = fuzz, public',

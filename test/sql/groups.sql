@@ -2,8 +2,8 @@
 -- Groups of near-duplicates
 --
 
-CREATE SCHEMA clusters;
-SET search_path = clusters, public;
+CREATE SCHEMA groups;
+SET search_path = groups, public;
 
 -- Documents, some of them copies of others, some without a signature or with an
 -- empty one
@@ -363,10 +363,10 @@ CREATE TABLE scoped AS SELECT id, sig, nullif(id % 4, 3) AS tenant, (array['a', 
 CREATE FUNCTION scoped_differences(rule text) RETURNS bigint LANGUAGE sql AS $$
     WITH apart AS (
         SELECT s.tenant, s.part, c.* FROM (SELECT DISTINCT tenant, part FROM scoped) s, near_duplicate_groups(
-            format('SELECT id, sig FROM clusters.scoped WHERE tenant IS NOT DISTINCT FROM %L AND part = %L ORDER BY id DESC', s.tenant, s.part),
+            format('SELECT id, sig FROM groups.scoped WHERE tenant IS NOT DISTINCT FROM %L AND part = %L ORDER BY id DESC', s.tenant, s.part),
             0.5, 'jaccard', rule) c),
     together AS (SELECT * FROM near_duplicate_groups(
-        'SELECT id, sig, tenant, part FROM clusters.scoped ORDER BY id DESC', 0.5, 'jaccard', rule))
+        'SELECT id, sig, tenant, part FROM groups.scoped ORDER BY id DESC', 0.5, 'jaccard', rule))
     SELECT count(*) FROM apart a FULL JOIN together t USING (id)
     WHERE ROW(a.representative, a.similarity, a.size) IS DISTINCT FROM ROW(t.representative, t.similarity, t.size)
 $$;
@@ -383,8 +383,8 @@ BEGIN
     TRUNCATE groups;
     FOR i IN 0 .. 300 / size LOOP
         CREATE TEMP TABLE added AS SELECT * FROM near_duplicate_groups_add(
-            format('SELECT id, sig, tenant, part FROM clusters.scoped WHERE id > %s AND id <= %s', i * size, (i + 1) * size),
-            format('SELECT g.id, s.sig, g.representative, g.similarity, s.tenant::numeric, s.part FROM groups g JOIN clusters.scoped s USING (id) WHERE %s; -- of any', condition),
+            format('SELECT id, sig, tenant, part FROM groups.scoped WHERE id > %s AND id <= %s', i * size, (i + 1) * size),
+            format('SELECT g.id, s.sig, g.representative, g.similarity, s.tenant::numeric, s.part FROM groups g JOIN groups.scoped s USING (id) WHERE %s; -- of any', condition),
             0.5, rule => rule);
         UPDATE groups g SET representative = a.representative FROM added a WHERE rule = 'connected' AND g.representative = a.id;
         INSERT INTO groups SELECT * FROM added WHERE rule = 'greedy' OR id > i * size
@@ -392,7 +392,7 @@ BEGIN
         DROP TABLE added;
     END LOOP;
     SELECT count(*) INTO wrong FROM groups g
-    FULL JOIN near_duplicate_groups('SELECT id, sig, tenant, part FROM clusters.scoped', 0.5, rule => rule) c USING (id)
+    FULL JOIN near_duplicate_groups('SELECT id, sig, tenant, part FROM groups.scoped', 0.5, rule => rule) c USING (id)
     WHERE (g.representative, g.similarity) IS DISTINCT FROM (c.representative, c.similarity);
     RETURN wrong;
 END $$;
@@ -432,7 +432,7 @@ SELECT * FROM near_duplicate_groups(NULL::varbit, 'SELECT id::bit(4)::varbit, si
 
 -- A sweep over thresholds: figures of the groups at each; the pair is the least similar one
 SELECT * FROM near_duplicate_groups_sweep('SELECT id, sig FROM alike', '{0.9,0.7}');
-SELECT * FROM near_duplicate_groups_sweep('SELECT ROW(id, NULL)::clusters.noted, sig, id % 2 FROM alike;', '{0.7}', 'dice', 'connected');
+SELECT * FROM near_duplicate_groups_sweep('SELECT ROW(id, NULL)::groups.noted, sig, id % 2 FROM alike;', '{0.7}', 'dice', 'connected');
 SELECT count(*), min(threshold), max(threshold) FROM near_duplicate_groups_sweep('SELECT id, sig FROM alike WHERE false');
 SELECT fill(77, 300, 40);
 CREATE FUNCTION sweep_differences(measure text, rule text, query text, memory text) RETURNS bigint LANGUAGE plpgsql AS $$
@@ -469,7 +469,7 @@ FROM near_duplicate_groups('SELECT i, signature_from(ARRAY[1, i % 2]) FROM gener
 GROUP BY 1, 2;
 
 SELECT count(*), count(DISTINCT representative)
-FROM near_duplicate_groups_of_pairs(NULL::pair, 'SELECT (i, ''x'')::clusters.pair, (i / 10 * 10, ''x'')::clusters.pair FROM generate_series(10, 4000) i', 'connected');
+FROM near_duplicate_groups_of_pairs(NULL::pair, 'SELECT (i, ''x'')::groups.pair, (i / 10 * 10, ''x'')::groups.pair FROM generate_series(10, 4000) i', 'connected');
 
 -- As part of other commands it sees their snapshot
 BEGIN;
@@ -510,7 +510,7 @@ SELECT * FROM near_duplicate_groups(NULL::xid, 'SELECT ''1''::xid, sig FROM few'
 SELECT * FROM near_duplicate_groups('SELECT id, sig FROM few; SELECT 1', 0.6);
 SELECT * FROM near_duplicate_groups('', 0.6);
 SELECT * FROM near_duplicate_groups('few', 0.6);
-SELECT * FROM near_duplicate_groups('clusters."few"', 0.6);
+SELECT * FROM near_duplicate_groups('groups."few"', 0.6);
 SELECT * FROM near_duplicate_groups_of_pairs('few');
 SELECT * FROM near_duplicate_groups('SELECT id, sig, point(1, 2) FROM few', 0.6);
 SELECT * FROM near_duplicate_groups('SELECT id, minhash(sig), id % 2 FROM few', 0.6);
@@ -582,4 +582,4 @@ INSERT INTO let_in SELECT id, sig FROM docs ORDER BY id;
 SELECT count(*) > 600 AS many, count(*) FILTER (WHERE g.id IS NULL OR c.id IS NULL) AS differ
 FROM let_in g FULL JOIN (SELECT id FROM in_memory WHERE id = representative) c USING (id);
 
-DROP SCHEMA clusters CASCADE;
+DROP SCHEMA groups CASCADE;
