@@ -33,6 +33,7 @@ signature_kind(const Signature *sig, Measure measure)
 const Algorithm *
 default_algorithm(SignatureKind kind, Measure measure)
 {
+	Assert(kind < SIGNATURE_KINDS);
 	if (kind == KIND_SKETCHES)
 		return &sketch_keys;
 	if (kind == KIND_VECTORS)
@@ -111,6 +112,8 @@ paired_similarity(SignatureKind kind, Measure measure, const JoinSet *a,
 						   joined_norm(b->values)) :
 			vectors_jaccard(&v, &w);
 	}
+
+	Assert(a->nvalues <= a->size && b->nvalues <= b->size);
 
 	/*
 	 * prepared values lack elements of one set only, which a set shares with

@@ -61,6 +61,7 @@ prefix_prepare(JoinSearch *search, JoinSet *set, bool indexed, bool probing)
 {
 	uint32		prefix = 0;
 
+	Assert(indexed || probing);
 	if (indexed)
 		prefix = search_indexed_prefix(search, set->size);
 	if (probing)
@@ -88,6 +89,7 @@ accumulate(JoinSearch *search, const PrefixProbe *probe,
 	uint32		size = INDEXED_SIZE(index, posting->set);
 	uint32		ubound = 1 + Min(rest, size - posting_position(posting) - 1);
 
+	Assert(posting_position(posting) < size);
 	if (accumulator->shared == PRUNED)
 		return;
 	if (accumulator->need == 0)
@@ -156,10 +158,12 @@ rest_is_enough(const InvertedIndex *index, const PrefixProbe *probe,
 	const Accumulator *accumulator = &index->accumulators[candidate];
 	const SuffixBound *suffix = &index->entries[candidate].suffix;
 
-	/* it shares a token with the candidate, so it has one */
+	/* the probing set shares a token with the candidate, so it has one */
 	uint32		last = probe->set->keys[probe->nkeys - 1] >> 32;
 	uint32		rest = probe->set->nvalues - probe->nkeys;
 
+	Assert(probe->nkeys > 0 && probe->nkeys <= probe->set->nvalues);
+	Assert(accumulator->shared > 0 && accumulator->shared != PRUNED);
 	if (last > suffix->last)
 		rest = suffix->n;
 	else if (last == suffix->last)
@@ -199,6 +203,7 @@ prefix_probe_begin(JoinSearch *search, const JoinSet *set, uint32 sides,
 	uint32		prefix = search_probing_prefix(search, set->size);
 	uint32		dropped = set->size - set->nvalues;
 
+	Assert(search->index.ncandidates == 0 && sides != 0);
 	probe->set = set;
 	probe->sides = sides;
 	probe->filter = NULL;
@@ -242,6 +247,7 @@ sets_may_have_match(JoinSearch *search, const FeatureFilter *filter,
 								   search_least_overlap(search, indexed, n));
 }
 
+/* True if two sets share `need` elements, which are compared. */
 static inline bool
 elements_reach(JoinSearch *search, const JoinSet *indexed,
 			   const JoinSet *probing, uint32 need)
@@ -313,8 +319,9 @@ typedef struct PrefixJoin
 	uint32		most_small;		/* largest size of a small set */
 	uint32		size;			/* that differ[0] is for */
 	int16	   *differ[MAX_SMALL + 1];	/* by the probing size (0: large), by
-										 * the other: elements in which near
-										 * ones differ at most, -1: none are */
+										 * the other: elements in which
+										 * matches differ at most, -1: there
+										 * are none */
 } PrefixJoin;
 
 /* A probe for postings of small sets. */
@@ -407,6 +414,7 @@ prefix_join_bitmaps(JoinSearch *search, const JoinSet *set, Posting *posting,
 
 	if (set->size > prefix_join_state(search)->most_small)
 		return false;
+	Assert(set->size <= MAX_SMALL);
 	posting_set_small(posting, bitmap_folded(set), set->size, dropped);
 	*second = second_bitmap(search, set);
 	return true;
@@ -430,6 +438,7 @@ differ_from(JoinSearch *search, const PrefixProbe *probe)
 		 i <= Min(probe->matches->most, state->most_small); i++)
 		(*differ)[i] = most_differing(search, i, size);
 	state->size = Max(size, MAX_SMALL);
+	Assert(state->most_small <= MAX_SMALL);
 	return *differ;
 }
 
@@ -492,6 +501,7 @@ compare_bitmaps(JoinSearch *search, BitmapProbe *probe, const Posting *posting,
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__POPCNT__)
 #define POPCNT_TO_BE_CHOSEN
 
+/* compare_bitmaps() by the instruction that counts bits. */
 __attribute__((target("popcnt")))
 static const Posting *
 compare_bitmaps_popcnt(JoinSearch *search, BitmapProbe *probe,
@@ -501,6 +511,7 @@ compare_bitmaps_popcnt(JoinSearch *search, BitmapProbe *probe,
 }
 #endif
 
+/* compare_bitmaps() by what this processor has. */
 static const Posting *
 compare_bitmaps_chosen(JoinSearch *search, BitmapProbe *probe,
 					   const Posting *posting, const Posting *end)

@@ -90,13 +90,12 @@ extern bool sets_verify(JoinSearch *search, const JoinSet *indexed,
 						const JoinSet *probing);
 
 /*
- * Algorithm.reflexive: with MEASURE_SHARED, a set of too few elements is not
- * near itself.
+ * Algorithm.reflexive: with MEASURE_SHARED, a set of too few elements does not
+ * match itself.
  */
 extern bool sets_reflexive(JoinSearch *search, const JoinSet *set);
 
-/* The usual join of sets */
-
+/* The default join of sets. */
 extern const Algorithm prefix_join;
 
 #endif							/* NEARDUP_PREFIX_JOIN_H */

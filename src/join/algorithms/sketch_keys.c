@@ -53,9 +53,11 @@ first_values(const Signature *sig, double threshold, uint64 more,
 	uint64		shared = least_shared(sig, threshold);
 	uint64		first = shared > more ? n - shared + more : n;
 
+	Assert(first <= n);
 	add_values(sig, first, keys);
 }
 
+/* Add the keys under which a sketch is indexed. */
 static void
 sketch_row_keys(const uint64 *values, double threshold, KeyList *keys)
 {
@@ -67,6 +69,10 @@ sketch_row_keys(const uint64 *values, double threshold, KeyList *keys)
 		first_values(sig, threshold, COMMON_VALUES, keys);
 }
 
+/*
+ * Add the keys by which a sketch is searched, *need of which a match has;
+ * false if all sketches are candidates.
+ */
 static bool
 sketch_query_keys(const JoinSearch *search, const uint64 *values,
 				  KeyList *keys, uint32 *need)
@@ -80,6 +86,8 @@ sketch_query_keys(const JoinSearch *search, const uint64 *values,
 									keys, need);
 	if (!method_info(sig->spec.method)->set)
 		return false;
+	/* a sketch without values is not added to a join */
+	Assert(SIGNATURE_NVALUES(sig) > 0);
 	*need = Min(least_shared(sig, threshold), COMMON_VALUES);
 	first_values(sig, threshold, *need, keys);
 	return true;
@@ -137,6 +145,7 @@ sketch_state(JoinSearch *search)
 	return search->state;
 }
 
+/* The list of keys of the sketch prepared or probing last. */
 static KeyList *
 last_keys(JoinSearch *search)
 {
@@ -227,6 +236,7 @@ keyed_most(JoinSearch *search, const JoinSet *set)
 	return list->n;
 }
 
+/* Algorithm.indexed_keys */
 static uint32
 keyed_indexed_keys(JoinSearch *search, const JoinSet *set)
 {
@@ -260,6 +270,7 @@ count_key(JoinSearch *search, uint64 key, uint32 sides, IndexMode mode)
 	}
 }
 
+/* Add a set to the sketches of some sides, while they are few. */
 static void
 note_sketch(FewSketches *few, uint32 set)
 {
@@ -287,6 +298,7 @@ keyed_end_chunk(JoinSearch *search)
 {
 	SketchKeys *state = sketch_state(search);
 
+	Assert(state->nnoted <= search->nsets);
 	state->nnoted = 0;
 	for (int sides = 0; sides <= 3; sides++)
 		state->few[sides].n = 0;
@@ -308,6 +320,7 @@ takes_few(JoinSearch *search, uint32 sides)
 	note_sketches(state, index);
 	if (!sketches_are_few(few->n, state->nlooked_up))
 		return false;
+	Assert(few->n <= MAX_COMPARED && index->ncandidates == 0);
 	memcpy(index->candidates, few->sets, few->n * sizeof(uint32));
 	index->ncandidates = few->n;
 	return true;
@@ -359,6 +372,7 @@ DEFINE_PROBE(keyed_probe, announced, INDEX_ANNOUNCED);
 DEFINE_PROBE(keyed_probe, growing, INDEX_GROWING);
 DEFINE_PROBE(keyed_probe, shared, INDEX_SHARED);
 
+/* Algorithm.verify: the method compares two sketches. */
 static bool
 keyed_verify(JoinSearch *search, const JoinSet *indexed,
 			 const JoinSet *probing)
@@ -367,7 +381,7 @@ keyed_verify(JoinSearch *search, const JoinSet *indexed,
 	return sketch_near(search, indexed->values, probing->values);
 }
 
-/* Algorithm.reflexive: sketches without features are not near themselves. */
+/* Algorithm.reflexive: a sketch without features does not match itself. */
 static bool
 keyed_reflexive(JoinSearch *search, const JoinSet *set)
 {

@@ -14,18 +14,21 @@
 
 /* For algorithms that use all elements of a set, not a prefix */
 
+/* Algorithm.max_indexed, max_keys */
 uint32
 all_keys_most(JoinSearch *search, const JoinSet *set)
 {
 	return set->size;
 }
 
+/* Algorithm.prepare: the keys of all elements. */
 void
 all_keys_prepare(JoinSearch *search, JoinSet *set, bool indexed, bool probing)
 {
 	search_order(search, set, set->size);
 }
 
+/* Algorithm.indexed_keys */
 uint32
 all_keys_indexed(JoinSearch *search, const JoinSet *set)
 {
@@ -42,6 +45,8 @@ all_keys_scan(JoinSearch *search, const JoinSet *set, uint32 sides)
 	InvertedIndex *index = &search->index;
 	uint32		left = 0;
 
+	Assert(index->mode == INDEX_ANNOUNCED && index->ncandidates == 0);
+	Assert(set->nkeys == set->nvalues);
 	for (uint32 i = 0; i < set->nkeys; i++)
 	{
 		const Bucket *bucket = inverted_index_bucket(index, set->keys[i]);
@@ -113,6 +118,7 @@ lower_bound(const uint64 *keys, int64 n, uint64 key)
 	return low;
 }
 
+/* The difference of two sizes. */
 static int64
 distance(int64 a, int64 b)
 {
@@ -138,6 +144,7 @@ suffix_distance(const uint64 *x, int64 nx, const uint64 *y, int64 ny,
 		return distance(nx, ny);
 	mid = lower_bound(y, ny, y[ny / 2]);
 	at = lower_bound(x, nx, y[mid]);
+	Assert(mid <= ny / 2 && at <= nx);
 	differ = at == nx || x[at] != y[mid];	/* w has no match */
 
 	left = distance(at, mid);
@@ -186,6 +193,8 @@ suffixes_pass(JoinSearch *search, const JoinSet *x, const Posting *posting,
 	int64		nx = x->nvalues - i - 1;
 	int64		ny = y->nvalues - j - 1;
 
+	Assert(i < x->nvalues && j < y->nvalues);
+	Assert(need > 0 && need <= Min(x->size, y->size));
 	return suffixes_allow(x->keys + i + 1, nx, y->keys + j + 1, ny,
 						  nx + ny - 2 * ((int64) need - 1));
 }
@@ -213,6 +222,7 @@ probe_prefix(JoinSearch *search, const JoinSet *set, uint32 sides,
 	prefix_gather(search, &probe);
 }
 
+/* Algorithm.probe of PPJoin */
 static pg_attribute_always_inline void
 ppjoin_probe(JoinSearch *search, const JoinSet *set, uint32 sides,
 			 IndexMode mode)
@@ -223,6 +233,7 @@ ppjoin_probe(JoinSearch *search, const JoinSet *set, uint32 sides,
 DEFINE_PROBE(ppjoin_probe, announced, INDEX_ANNOUNCED);
 DEFINE_PROBE(ppjoin_probe, shared, INDEX_SHARED);
 
+/* Algorithm.probe of PPJoin+ */
 static pg_attribute_always_inline void
 ppjoin_plus_probe(JoinSearch *search, const JoinSet *set, uint32 sides,
 				  IndexMode mode)
@@ -317,6 +328,7 @@ clear_counters(InvertedIndex *index)
 	}
 }
 
+/* Algorithm.probe: sets that share an indexed element are candidates. */
 static void
 all_pairs_1_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
 {
@@ -324,6 +336,10 @@ all_pairs_1_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
 	clear_counters(&search->index);
 }
 
+/*
+ * Algorithm.probe: candidates are dropped whose shared and unindexed elements
+ * are too few.
+ */
 static void
 all_pairs_2_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
 {
@@ -332,6 +348,7 @@ all_pairs_2_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
 	uint32		dropped = set->size - set->nvalues;
 	uint32		left = 0;
 
+	Assert(set->nkeys == set->nvalues);
 	inverted_index_begin_at(index, INDEX_ANNOUNCED,
 							search_match_sizes(search, set->size)->least);
 	count_shared(search, set, sides, prefix <= dropped ? 0 : prefix - dropped);
@@ -344,6 +361,7 @@ all_pairs_2_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
 		uint32		shared = index->accumulators[candidate].shared;
 
 		CHECK_EVERY(i);
+		Assert(shared > 0 && unindexed <= size);
 		index->accumulators[candidate].shared = 0;
 		if (shared + Min(unindexed, set->size) >= need)
 			index->candidates[left++] = candidate;
@@ -397,7 +415,7 @@ const Algorithm all_pairs_2 = {
  * WWW 2007.
  */
 
-/* Algorithm.prepare */
+/* Algorithm.prepare: all features are indexed. */
 static void
 prepare_0(JoinSearch *search, JoinSet *set, bool indexed, bool probing)
 {
@@ -406,6 +424,9 @@ prepare_0(JoinSearch *search, JoinSet *set, bool indexed, bool probing)
 	vectorjoin_prepare(search, set, n, n, n);
 }
 
+/*
+ * Algorithm.prepare: the features that may reach the threshold are indexed.
+ */
 static void
 prepare_1(JoinSearch *search, JoinSet *set, bool indexed, bool probing)
 {
@@ -417,7 +438,7 @@ prepare_1(JoinSearch *search, JoinSet *set, bool indexed, bool probing)
 											false), n);
 }
 
-/* Algorithm.probe */
+/* Algorithm.probe: vectors whose sum reaches the threshold are candidates. */
 static void
 probe_0(JoinSearch *search, const JoinSet *set, uint32 sides)
 {
@@ -438,6 +459,7 @@ probe_0(JoinSearch *search, const JoinSet *set, uint32 sides)
 	index->ncandidates = left;
 }
 
+/* Algorithm.probe: vectors that share an indexed feature are candidates. */
 static void
 probe_1(JoinSearch *search, const JoinSet *set, uint32 sides)
 {
@@ -480,7 +502,7 @@ const Algorithm cosine_all_pairs_1 = {
 
 /* The table of the algorithms that can be chosen by name */
 
-/* The algorithms of sets; NULL: the usual one. */
+/* The algorithms of sets; NULL: the default one. */
 static const Algorithm *const of_sets[] = {
 	[ALGORITHM_AUTO] = NULL,
 	[ALGORITHM_PPJOIN] = &ppjoin,
@@ -501,6 +523,7 @@ selected_algorithm(JoinAlgorithm choice, SignatureKind kind, Measure measure)
 {
 	const Algorithm *algorithm = NULL;
 
+	Assert((size_t) choice < lengthof(of_sets));
 	if (kind == KIND_SETS)
 		algorithm = of_sets[choice];
 	else if (kind == KIND_VECTORS && measure == MEASURE_COSINE &&

@@ -55,6 +55,7 @@ pairs_of(JoinSearch *search, uint32 number)
 	const JoinSet *set = &search->sets[number];
 	uint64		n = 0;
 
+	Assert(number < search->nsets);
 	for (uint32 i = 0; i < set->nkeys; i++)
 	{
 		const Bucket *bucket = inverted_index_bucket(&search->index,
@@ -81,6 +82,7 @@ count_pair(PairTable *table, uint32 low, uint32 high)
 									 (uint64) high << 32 | low);
 	PairCount  *pair = &table->pairs[slot];
 
+	Assert(low < high && high >= table->begin && high < table->end);
 	while (pair->count != 0 && (pair->low != low || pair->high != high))
 	{
 		slot = probing_next(&table->probing, slot);
@@ -114,6 +116,7 @@ count_bucket(JoinSearch *search, PairTable *table, const Bucket *bucket)
 	}
 }
 
+/* Compare pairs by the probing set, then by the indexed one. */
 static int
 compare_pairs(const PairCount *x, const PairCount *y)
 {
@@ -174,6 +177,10 @@ count_range(JoinSearch *search, PairTable *table, uint32 begin)
 	keep_near(search, table);
 }
 
+/*
+ * Algorithm.probe: the counted pairs of the set; or its own counters, if it
+ * is not in the index.
+ */
 static void
 pair_count_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
 {
@@ -190,6 +197,7 @@ pair_count_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
 		table = search->chunk_state = palloc0(sizeof(PairTable));
 	if (number >= table->end)
 		count_range(search, table, number);
+	Assert(number >= table->begin && number < table->end);
 	for (; table->next < table->npairs; table->next++)
 	{
 		const PairCount *pair = &table->pairs[table->next];
@@ -204,6 +212,7 @@ pair_count_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
 	}
 }
 
+/* Algorithm.end_chunk */
 static void
 pair_count_end(JoinSearch *search)
 {
@@ -273,6 +282,7 @@ skip_others(const InvertedIndex *index, PostingList *list, uint32 sides)
 	}
 }
 
+/* The postings of a key whose sets have rows on one of the sides. */
 static PostingList
 posting_list(const InvertedIndex *index, uint64 key, uint32 sides)
 {
@@ -305,6 +315,7 @@ next_set(JoinSearch *search, binaryheap *heap, uint32 sides, uint32 *count)
 	(PostingList *) DatumGetPointer(binaryheap_first(heap));
 	uint32		set = list->at->set;
 
+	Assert(list->at < list->end);
 	*count = 0;
 	while (!binaryheap_empty(heap))
 	{
@@ -336,6 +347,7 @@ heap_of(PostingList *lists, uint32 n)
 	return heap;
 }
 
+/* The lists of n keys, allocated in the context of the search. */
 static PostingList *
 lists_of(JoinSearch *search, const uint64 *keys, uint32 n, uint32 sides)
 {
@@ -380,6 +392,7 @@ merge_lists(JoinSearch *search, const JoinSet *set, uint32 sides, uint32 n,
 	pfree(lists);
 }
 
+/* Algorithm.probe of Probe-Count */
 static void
 probe_count_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
 {
@@ -414,6 +427,7 @@ search_list(PostingList *list, uint32 set)
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
+/* Algorithm.probe of Probe-optMerge */
 static void
 probe_optmerge_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
 {
@@ -424,6 +438,8 @@ probe_optmerge_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
 	uint32		merged = set->nkeys - Min(least - 1, set->nkeys);
 	binaryheap *heap;
 
+	/* a match is in one of the merged lists at least */
+	Assert(least > 0 && merged + Min(least - 1, set->nkeys) == set->nkeys);
 	/* the shortest lists are merged, the others searched in that order */
 	sort_by_length(lists, set->nkeys);
 	heap = heap_of(lists, merged);
@@ -485,6 +501,7 @@ keeps_stopwords(JoinSearch *search, const JoinSet *set, uint32 stopwords)
 										   set->size, t);
 }
 
+/* Algorithm.indexed_keys: no stop words, unless they could be enough. */
 static uint32
 probe_stopwords_indexed(JoinSearch *search, const JoinSet *set)
 {
@@ -494,6 +511,7 @@ probe_stopwords_indexed(JoinSearch *search, const JoinSet *set)
 		set->nkeys - stopwords;
 }
 
+/* Algorithm.probe of Probe-stopWords */
 static void
 probe_stopwords_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
 {
@@ -548,12 +566,16 @@ typedef struct Groups
 	Members		members[GROUP_SIZE];	/* by size of the group - 1 */
 } Groups;
 
+/*
+ * A prefix that is long enough to share GROUP_SIZE elements instead of one.
+ */
 static uint32
 word_groups_prefix(uint32 prefix, uint32 size)
 {
 	return prefix == 0 ? 0 : Min(prefix + GROUP_SIZE - 1, size);
 }
 
+/* Algorithm.max_indexed */
 static uint32
 word_groups_most_indexed(JoinSearch *search, const JoinSet *set)
 {
@@ -561,6 +583,7 @@ word_groups_most_indexed(JoinSearch *search, const JoinSet *set)
 							  set->size);
 }
 
+/* Number of elements of the prefix by which a set probes. */
 static uint32
 word_groups_probing(JoinSearch *search, const JoinSet *set)
 {
@@ -568,6 +591,7 @@ word_groups_probing(JoinSearch *search, const JoinSet *set)
 							  set->size);
 }
 
+/* Algorithm.max_keys */
 static uint32
 word_groups_most_keys(JoinSearch *search, const JoinSet *set)
 {
@@ -575,6 +599,7 @@ word_groups_most_keys(JoinSearch *search, const JoinSet *set)
 			   word_groups_probing(search, set));
 }
 
+/* Algorithm.prepare: the keys of the longer prefix. */
 static void
 word_groups_prepare(JoinSearch *search, JoinSet *set, bool indexed,
 					bool probing)
@@ -582,6 +607,7 @@ word_groups_prepare(JoinSearch *search, JoinSet *set, bool indexed,
 	search_order(search, set, word_groups_most_keys(search, set));
 }
 
+/* Algorithm.indexed_keys */
 static uint32
 word_groups_indexed(JoinSearch *search, const JoinSet *set)
 {
@@ -591,6 +617,7 @@ word_groups_indexed(JoinSearch *search, const JoinSet *set)
 	return prefix <= dropped ? 0 : Min(prefix - dropped, set->nkeys);
 }
 
+/* Make a set a candidate, unless it is one. */
 static void
 add_group_candidate(InvertedIndex *index, uint32 set)
 {
@@ -618,6 +645,9 @@ find_members(Groups *groups, uint64 key, const Members *among,
 			(INDEXED_SIDES(index, posting->set) & groups->sides) == 0 ||
 			(members->n > 0 && members->sets[members->n - 1] == posting->set))
 			continue;
+		/* numbers rise, so that groups are merged */
+		Assert(members->n == 0 ||
+			   members->sets[members->n - 1] < posting->set);
 		if (among != NULL)
 		{
 			while (i < among->n && among->sets[i] < posting->set)
@@ -642,6 +672,7 @@ extend_group(Groups *groups, uint32 size, uint32 last)
 	const Members *members = &groups->members[size - 1];
 	bool		few = members->n <= FEW_SETS || size == GROUP_SIZE;
 
+	Assert(size >= 1 && size <= GROUP_SIZE);
 	CHECK_FOR_INTERRUPTS();
 	for (uint32 i = 0; i < members->n; i++)
 	{
@@ -662,6 +693,7 @@ extend_group(Groups *groups, uint32 size, uint32 last)
 	}
 }
 
+/* Algorithm.probe of Word-Groups */
 static void
 word_groups_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
 {
