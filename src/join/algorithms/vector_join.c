@@ -16,6 +16,7 @@
  * sums of a probe
  */
 
+/* True if the measure is the resemblance of weights, not the cosine. */
 static inline bool
 by_resemblance(const JoinSearch *search)
 {
@@ -82,6 +83,7 @@ norm_with(const JoinSearch *search, double weight)
 	return by_resemblance(search) ? weight : weight * weight;
 }
 
+/* The length of a part of a vector by its norm; see norm_with(). */
 static inline double
 length_of(const JoinSearch *search, double norm)
 {
@@ -329,6 +331,7 @@ vectorjoin_tail_behind(const VectorJoin *all, const JoinSet *set, uint32 n,
  * similarity().
  */
 
+/* Algorithm.prepare: the prefix without which too little weight is left. */
 static void
 prepare_prefix(JoinSearch *search, JoinSet *set, bool indexed, bool probing)
 {
@@ -531,6 +534,7 @@ cosine_needed_tokens(JoinSearch *search, const WeightedToken *tokens, uint32 n,
 	return n;
 }
 
+/* Algorithm.prepare: the features that may reach the threshold. */
 static void
 cosine_prepare(JoinSearch *search, JoinSet *set, bool indexed, bool probing)
 {
@@ -558,6 +562,7 @@ least_match(JoinSearch *search, const JoinSet *set)
 		VECTOR_VALUES((uint32) Min(n, joined_nfeatures(set->size)));
 }
 
+/* The greatest weight of a prepared vector. */
 static float
 greatest_weight(const PreparedVector *prepared)
 {

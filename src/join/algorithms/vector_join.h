@@ -71,6 +71,7 @@ joined_nfeatures(uint32 size)
 	return (uint32) (((uint64) size - 1) * 2 / 3);
 }
 
+/* The features and weights of a vector of `size` values. */
 static inline Vector
 joined_vector(const uint64 *values, uint32 size)
 {
@@ -90,6 +91,7 @@ joined_norm(const uint64 *values)
 	return norm;
 }
 
+/* What the keys of a prepared set hold. */
 static inline PreparedVector
 prepared_vector(const JoinSet *set)
 {

@@ -345,6 +345,10 @@ begin_compare(JoinEngine *join, bool last)
 	join->phase = SEARCH_COMPARE;
 }
 
+/*
+ * Load and probe the next chunk; after the last one, compare what is
+ * deferred.
+ */
 static void
 next_chunk(JoinEngine *join)
 {

@@ -83,6 +83,7 @@ engine_end(JoinEngine *join)
 	MemoryContextDelete(join->search.context);
 }
 
+/* The counters so far; valid until the engine ends. */
 const EngineStats *
 engine_stats(JoinEngine *join)
 {
@@ -90,6 +91,7 @@ engine_stats(JoinEngine *join)
 	return &join->search.stats;
 }
 
+/* Add the counters of one engine to a sum. */
 void
 engine_stats_add(EngineStats *sum, const EngineStats *stats)
 {
@@ -189,6 +191,7 @@ distinct_set(JoinEngine *join, const AddedRow *row)
 	return set;
 }
 
+/* Add a row to its set in memory, or to the rows without features. */
 static void
 add_in_memory(JoinEngine *join, const AddedRow *row, uint32 rowno)
 {

@@ -92,6 +92,7 @@ counters_create(TokenCounters *counters, uint64 nfeatures, size_t max_bytes)
 		counters->most = alloc_zeros(n * sizeof(float));
 }
 
+/* Free the memory of counters; the number of used ones stays. */
 void
 counters_free(TokenCounters *counters)
 {
@@ -433,6 +434,7 @@ feature_filter_free(FeatureFilter *filter)
 	filter->bytes = 0;
 }
 
+/* Set the bits of n features. */
 void
 feature_filter_add(FeatureFilter *filter, const uint64 *features, size_t n)
 {
@@ -463,6 +465,10 @@ feature_filter_has_some(const FeatureFilter *filter, const uint64 *features,
 	return true;
 }
 
+/*
+ * Note whether a checked set passed; if most do, leave the next ones
+ * unchecked.
+ */
 void
 feature_filter_note(FeatureFilter *filter, bool passed)
 {

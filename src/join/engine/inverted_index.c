@@ -74,6 +74,7 @@ inverted_index_bytes(uint32 nsets, uint64 npostings)
 		inverted_index_own_bytes(nsets);
 }
 
+/* Allocate memory of any size in the current memory context. */
 static void *
 alloc_huge(size_t bytes)
 {
@@ -125,6 +126,7 @@ shared_view_attach(InvertedIndex *index, const JoinSet *sets, uint32 nsets)
 	make_own(index, sets, nsets);
 }
 
+/* Free an index, of which a shared one has only a part; there may be none. */
 void
 inverted_index_free(InvertedIndex *index)
 {
@@ -294,6 +296,7 @@ announced_index_allocate(InvertedIndex *index)
 
 /* Sets are added */
 
+/* Add postings for n keys of the next set, with the tokens' positions. */
 static pg_attribute_always_inline void
 add_keys(InvertedIndex *index, IndexMode mode, const uint64 *keys, uint32 n,
 		 uint32 position)
@@ -324,6 +327,7 @@ inverted_index_add(InvertedIndex *index, const uint64 *keys, uint32 n,
 	index->nadded++;
 }
 
+/* Add postings for n keys of the next set, all with the same bitmap. */
 static pg_attribute_always_inline void
 add_bitmaps(InvertedIndex *index, IndexMode mode, const uint64 *keys, uint32 n,
 			const Posting *small)

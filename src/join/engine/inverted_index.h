@@ -76,10 +76,7 @@ posting_position(const Posting *posting)
 	return posting->payload.position;
 }
 
-/*
- * The size of a small set, and the number of elements that were dropped from
- * it.
- */
+/* The size of a small set. */
 static inline uint32
 posting_size(const Posting *posting)
 {
@@ -87,6 +84,7 @@ posting_size(const Posting *posting)
 	return posting->payload.small & 0xffff;
 }
 
+/* The number of elements that were dropped from a small set. */
 static inline uint32
 posting_dropped(const Posting *posting)
 {
@@ -286,6 +284,7 @@ suffix_bound(const uint64 *keys, uint32 n, uint32 nelements)
 	return suffix;
 }
 
+/* The hash of a key: its high bits give the bucket, the next ones the tag. */
 static inline uint64
 inverted_index_hash(uint64 key)
 {
@@ -448,11 +447,7 @@ inverted_index_postings(const InvertedIndex *index, IndexMode mode, uint64 key,
 	return &index->postings[bucket->start];
 }
 
-/*
- * Prefetch the buckets of keys; and later, in an announced index, the
- * beginning of their lists and, for the first nindexed keys, the places of the
- * next postings.
- */
+/* Prefetch the buckets of n keys. */
 static inline void
 inverted_index_fetch_buckets(const InvertedIndex *index, const uint64 *keys,
 							 uint32 n)
@@ -461,6 +456,11 @@ inverted_index_fetch_buckets(const InvertedIndex *index, const uint64 *keys,
 		__builtin_prefetch(inverted_index_bucket(index, keys[i]), 1);
 }
 
+/*
+ * Prefetch, once the buckets of an announced index are in the cache, the
+ * beginning of their lists and, for the first nindexed keys, the places of the
+ * next postings.
+ */
 static inline void
 announced_index_fetch(const InvertedIndex *index, const uint64 *keys, uint32 n,
 					  uint32 nindexed)
@@ -479,8 +479,8 @@ announced_index_fetch(const InvertedIndex *index, const uint64 *keys, uint32 n,
 }
 
 /*
- * As the second, in a shared index, for a set with `own` of the keys in the
- * index.
+ * Prefetch, once the buckets of a shared index are in the cache, the beginning
+ * of their lists, for a set with `own` of the keys in the index.
  */
 static inline void
 shared_view_fetch(const InvertedIndex *index, const uint64 *keys, uint32 n,

@@ -205,6 +205,7 @@ engine_different_keys(JoinEngine *join, uint64 npostings)
 #define MAX_CLAIMED		512
 #define MIN_CLAIMS		512
 
+/* True if all sets of a chunk are indexed before the first one probes. */
 static bool
 indexes_at_once(const JoinEngine *join)
 {

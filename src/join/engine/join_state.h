@@ -24,6 +24,7 @@ typedef struct RowsAhead
 	uint32		next;			/* place of the oldest list */
 } RowsAhead;
 
+/* Prefetch the first row of a list, and one more of each of the last lists. */
 static inline void
 rows_ahead_add(RowsAhead *ahead, SharedAreas *areas, const Row *list)
 {
@@ -197,6 +198,7 @@ set_storer(const JoinEngine *join, const JoinSet *set)
 	return POINTER_AREA(set->place);
 }
 
+/* True if this process has stored a set that is not prepared. */
 static inline bool
 has_stored(const JoinEngine *join, const JoinSet *set)
 {

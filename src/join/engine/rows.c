@@ -24,6 +24,7 @@
 /* Bytes that are written between two checks for interrupts. */
 #define WRITE_CHUNK	((size_t) 1024 * 1024)
 
+/* The name of the part of a file that one process writes. */
 static void
 part_name(char *full, const SpillFile *file, int part)
 {
@@ -50,6 +51,7 @@ spillfile_create(SpillFile *file, const SpillStore *store, const char *name)
 	}
 }
 
+/* Go to an offset of a file, of whatever size. */
 static void
 seek_to(BufFile *file, uint64 offset)
 {
@@ -148,6 +150,7 @@ spillfile_add_piece(SpillFile *whole, const SpillPiece *piece)
 	whole->size += piece->bytes;
 }
 
+/* Close what this process has opened of a file. */
 void
 spillfile_close(SpillFile *file)
 {
@@ -159,6 +162,7 @@ spillfile_close(SpillFile *file)
 	memset(file, 0, sizeof(SpillFile));
 }
 
+/* Read len bytes, which must be there, at an offset of a file. */
 static void
 read_from(BufFile *file, uint64 offset, void *data, size_t len)
 {
@@ -379,6 +383,7 @@ rows_of_range(RowReader *reader, Arena *arena, const RowsInFile *range,
 	return first;
 }
 
+/* Create a reader of rows at the beginning of the file. */
 void
 row_reader_create(RowReader *reader, SpillFile *file, size_t buffer)
 {

@@ -81,6 +81,7 @@ same_hash(SetKey a, SetKey b)
 		(((uint64) a.low ^ (uint64) b.low) & ~NUMBER_MASK) == 0;
 }
 
+/* Bytes of the values of a record. */
 static size_t
 values_bytes(uint32 nvalues)
 {
@@ -235,6 +236,7 @@ compare_runs(Datum a, Datum b, void *arg)
 							head_b->key, head_b->nvalues == 0);
 }
 
+/* The run whose next record comes first. */
 static Run *
 first_run(const SetRuns *runs)
 {
@@ -282,6 +284,7 @@ close_runs(SetRuns *runs)
 	runs->nopen = 0;
 }
 
+/* True if a key belongs to a share before the border. */
 static inline bool
 is_before(SetKey key, SetKey border)
 {
@@ -703,6 +706,7 @@ setruns_read(SetRuns *runs, uint64 place, uint64 *values, uint32 n)
 
 static Row	somewhere;
 
+/* It is an address of this process, which nobody follows. */
 RowLink
 rows_somewhere(void)
 {
@@ -716,6 +720,7 @@ is_somewhere(RowLink link)
 	return link.address == &somewhere;
 }
 
+/* Bytes of the record of a set, which has the rows of stored sides only. */
 static size_t
 record_bytes(const SetFile *file)
 {
@@ -735,6 +740,9 @@ setfile_create(SetFile *file, int nsides, uint32 max_features)
 
 /* Merging */
 
+/*
+ * Append the row of a record to its side's file, and to the range of its set.
+ */
 static void
 add_row(SetFile *file, const RunRecord *from, RowsInFile *ranges)
 {
@@ -747,6 +755,7 @@ add_row(SetFile *file, const RunRecord *from, RowsInFile *ranges)
 	spillfile_write(&file->rows[from->side], from->row, from->row_bytes);
 }
 
+/* Begin the ranges of the rows of a set. */
 static void
 begin_rows(const SetFile *file, RowsInFile *ranges)
 {
@@ -890,6 +899,7 @@ setfile_seek(SetFile *file, uint64 number)
 	spillreader_seek(&file->reader, number * record_bytes(file));
 }
 
+/* Close all files of the sets and rows. */
 void
 setfile_close(SetFile *file)
 {

@@ -40,6 +40,7 @@
 /* Words that are compared before the result is checked. */
 #define WORDS_AT_ONCE	32
 
+/* Number of words of the bitmap of a set of that size. */
 static uint32
 bitmap_words(uint32 size)
 {
@@ -68,6 +69,7 @@ set_values(void *place, uint32 size)
 	return (uint64 *) place + bitmap_words(size);
 }
 
+/* The bitmap of a set, which is before its values. */
 static inline const uint64 *
 bitmap_of(const JoinSet *set)
 {
@@ -224,6 +226,7 @@ slots_of(SharedValues *table, SetKey key)
 											 1) & ~(uint64) (WAYS - 1)];
 }
 
+/* The bits of a hash by which a slot is told from others. */
 static inline uint64
 tag_of(SetKey key)
 {

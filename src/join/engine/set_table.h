@@ -236,6 +236,7 @@ extern void ring_free(PrefetchRing *ring);
 extern void ring_create(PrefetchRing *ring, SharedValues *shared,
 						SharedAreas *areas);
 
+/* True if a row is small enough for the ring, which exists. */
 static inline bool
 ring_accepts(const PrefetchRing *ring, const AddedRow *row)
 {
@@ -243,6 +244,7 @@ ring_accepts(const PrefetchRing *ring, const AddedRow *row)
 		row->len <= RING_BYTES;
 }
 
+/* True if a row must be removed before the next one is pushed. */
 static inline bool
 ring_is_full(const PrefetchRing *ring)
 {

@@ -51,6 +51,7 @@ struct Counting
 	uint16	   *waiting;		/* numbers in the range, by range */
 };
 
+/* Initialize counters without memory, in shared memory. */
 void
 shared_counts_init(SharedCounts *shared)
 {
@@ -147,6 +148,7 @@ raise_range(Counting *counting, uint32 number)
 	counting->nwaiting[number] = 0;
 }
 
+/* Collect the counters of a set by range, and raise a range that is full. */
 void
 shared_counts_add(Counting *counting, const uint64 *values, uint32 n)
 {
@@ -170,6 +172,7 @@ shared_counts_add(Counting *counting, const uint64 *values, uint32 n)
 	}
 }
 
+/* Raise all counters that wait, and free the rest. */
 void
 shared_counts_end(Counting *counting, int process, int nprocesses)
 {
@@ -253,6 +256,7 @@ typedef struct Share
 	uint32		n;
 } Share;
 
+/* The address of a pointer into shared memory. */
 static inline void *
 at(const JoinEngine *join, SharedPointer pointer)
 {
@@ -329,6 +333,7 @@ share_set(const JoinEngine *join, uint32 number, uint32 end)
 	return set;
 }
 
+/* The share of the buckets that a key belongs to. */
 static inline int
 bucket_share(uint64 key)
 {

@@ -64,6 +64,7 @@ typedef struct SharedSet
 #define FETCH_NUMBER	12
 #define FETCH_OWNER		6
 
+/* The share that a set belongs to, by its hash. */
 static inline int
 share_of(SetKey key)
 {
@@ -77,18 +78,21 @@ mark_of(const SharedSetsPart *part, SetKey key)
 	return (uint64) key.low >> (64 - part->mark_bits);
 }
 
+/* The part of this process. */
 static SharedSetsPart *
 own_part(const JoinEngine *join)
 {
 	return &join->params.shared->parts[join->params.part];
 }
 
+/* The address of a pointer into shared memory. */
 static inline void *
 at(const JoinEngine *join, SharedPointer pointer)
 {
 	return shared_at(engine_areas(join), pointer);
 }
 
+/* Bytes of the state of nparts processes. */
 size_t
 shared_sets_bytes(int nparts)
 {
@@ -96,6 +100,7 @@ shared_sets_bytes(int nparts)
 					mul_size(nparts, sizeof(SharedSetsPart)));
 }
 
+/* Initialize the state of nparts processes, before any attaches. */
 void
 shared_sets_init(SharedSets *shared, int nparts)
 {
@@ -225,6 +230,7 @@ shared_publish(JoinEngine *join)
 		part->different = engine_different_features(join);
 }
 
+/* Emit the rows of a list, with their set; NULL: they have none. */
 static void
 return_list(JoinEngine *join, JoinSide side, const JoinSet *set,
 			RowLink link, RowCallback take, void *arg)
@@ -252,6 +258,7 @@ shared_return_rows(JoinEngine *join, RowCallback take, void *arg)
 
 /* The steps */
 
+/* The row that a stored link leads to; NULL if there is none. */
 static inline Row *
 row_of(const JoinEngine *join, uint64 link)
 {
@@ -500,13 +507,14 @@ do_shares(JoinEngine *join, SharedStep step, uint32 nshares,
 		work(join, share);
 }
 
+/* Does a step for n of the sets. */
+typedef void (*RunCallback) (JoinEngine *join, SharedSet *sets, uint32 n,
+							 void *arg);
+
 /*
  * Claim runs of sets for a step, and do it; runs of this process come first,
  * as their memory is mapped.
  */
-typedef void (*RunCallback) (JoinEngine *join, SharedSet *sets, uint32 n,
-							 void *arg);
-
 static void
 do_runs(JoinEngine *join, SharedStep step, RunCallback work, void *arg)
 {
@@ -525,6 +533,7 @@ do_runs(JoinEngine *join, SharedStep step, RunCallback work, void *arg)
 	}
 }
 
+/* The values of a stored set. */
 static inline uint64 *
 shared_values(const JoinEngine *join, const SharedSet *set)
 {
@@ -605,6 +614,7 @@ prepare_run(JoinEngine *join, SharedSet *sets, uint32 n, void *arg)
 	pg_atomic_fetch_add_u64(&join->params.shared->index.npostings, npostings);
 }
 
+/* Do this process's part of a step. */
 static void
 do_step(JoinEngine *join, SharedStep step)
 {

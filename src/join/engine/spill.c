@@ -35,6 +35,7 @@
  */
 #define SHARES_PER_PROCESS	4
 
+/* Initialize the shares: none is claimed. */
 void
 spill_shares_init(SpillShares *shares)
 {
@@ -51,6 +52,7 @@ part_of(JoinEngine *join, int part)
 		&join->params.shared->parts[part].spill;
 }
 
+/* Where the files of this join are. */
 static const SpillStore *
 store_of(const JoinEngine *join)
 {
@@ -417,6 +419,7 @@ spill_return_rows(JoinEngine *join, RowCallback callback, void *arg)
 	pfree(values);
 }
 
+/* Close the files; memory belongs to the context of the join. */
 void
 spill_end(JoinEngine *join)
 {
