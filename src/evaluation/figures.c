@@ -365,6 +365,8 @@ make_contingency(LabelledItem *items, size_t n)
 										&table.recall);
 	/* the final function may be called again */
 	exchange_labels(items, n);
+	Assert(ignored == table.both_pairs);
+	Assert(Max(table.precision, table.recall) <= n * (1 + 1e-9));
 	return table;
 }
 
@@ -380,6 +382,7 @@ adjusted_rand(const Contingency *table)
 	table->found_pairs * table->true_pairs / all;
 	double		most = (table->found_pairs + table->true_pairs) / 2;
 
+	Assert(table->both_pairs <= Min(table->found_pairs, table->true_pairs));
 	return most == expected ? 1 :
 		(table->both_pairs - expected) / (most - expected);
 }

@@ -85,6 +85,7 @@ rarest_first(uint64 *hashes, uint64 size, uint64 n, const uint32 *counts)
 		ranked[i].count = swapped_count(counts[counter_of(hashes[i])]);
 		ranked[i].hash = hashes[i];
 	}
+	Assert(n <= size);
 	sort_ranked(ranked, size);
 	for (uint64 i = 0; i < n; i++)
 		hashes[i] = ranked[i].hash;
@@ -234,6 +235,7 @@ size_class(uint64 size, Measure measure, double threshold)
 
 		CHECK_EVERY(class);
 		measure_sizes(measure, first, threshold, &lo, &hi);
+		Assert(lo <= first && first <= hi);
 		if (hi >= size)
 			return class;
 		first = hi + 1;

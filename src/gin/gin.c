@@ -343,11 +343,15 @@ query_length(uint64 n, Measure row_measure, double threshold,
 	if (gin_signature_can_answer(options, row_measure, threshold))
 		matches = extension(options, lo);
 	else
-		matches = matches_below(options,
-								gin_implied_share(row_measure, threshold),
-								lo, hi);
+	{
+		double		share = gin_implied_share(row_measure, threshold);
+
+		Assert(share < options->threshold);
+		matches = matches_below(options, share, lo, hi);
+	}
 	if (matches < 1)
 		return false;
+	Assert(overlap >= 1 && lo <= n && n <= hi);
 	*need = matches < (double) overlap ? (uint32) matches : (uint32) overlap;
 	*length = n - overlap + *need;
 	Assert(*need > 0 && *length <= n);
@@ -423,6 +427,7 @@ needed_matches(uint32 need, int32 nkeys)
 	uint32	   *needed = palloc(sizeof(uint32));
 	Pointer    *extra = palloc(Max(nkeys, 1) * sizeof(Pointer));
 
+	Assert(need > 0);
 	*needed = need;
 	for (int32 i = 0; i < nkeys; i++)
 		extra[i] = (Pointer) needed;

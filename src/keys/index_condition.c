@@ -112,6 +112,7 @@ double
 index_uncached_pages(PlannerInfo *root, const IndexOptInfo *index,
 					 double pages, double loops)
 {
+	Assert(pages >= 0);
 	if (loops <= 1)
 		return pages;
 	return Min(index_pages_fetched(pages * loops, index->pages, index->pages,

@@ -108,6 +108,7 @@ find_passages(FrequentPassages *found, const LexiconView *view, uint32 least,
 		if (!within)
 			continue;
 		last = &found->passages[found->n - 1];
+		Assert(last->end >= i && last->start <= i);
 		last->end = i + k;
 		last->documents = Min(last->documents, documents);
 	}

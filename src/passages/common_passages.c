@@ -225,11 +225,14 @@ chains_add(Chains *chains, uint32 a_start, uint32 b_start, uint32 words,
 	Chain	   *before;
 	uint32	   *by_end = &chains->by_end[run.b_end];
 
+	Assert(words > 0 && run.b_end <= chains->nb);
 	make_room(chains, a_start);
 	before = find_before(chains, &run);
 	if (before != NULL)
 	{
 		uint32		shared = words_shared(&before->passage, &run);
+
+		Assert(shared < before->passage.matched + words);
 
 		counted += before->counted;
 		if (counts)
@@ -370,6 +373,7 @@ follow_shingle(SequencePair *pair, Chains *chains, uint32 a,
 {
 	uint32		first = pair->a[a];
 
+	Assert(first != NOWHERE);
 	if (sequence_index_exceeds(&pair->index, first, OFTEN))
 		return;
 	for (uint32 b = first; b != NOWHERE; b = pair->index.next[b])

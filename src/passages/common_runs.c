@@ -41,6 +41,7 @@ pair_extend(const SequencePair *pair, uint32 a, uint32 b, uint32 length)
 {
 	CommonRun	run = {a, b, length};
 
+	Assert(a + length <= pair->na && b + length <= pair->nb);
 	while (run.a > 0 && run.b > 0 && pair->a[run.a - 1] == pair->b[run.b - 1])
 	{
 		run.a--;
@@ -126,6 +127,7 @@ add_stretch(Windows *windows, const uint32 *shingles, uint32 start,
 		windows->places[windows->n + (i - start)] = i;
 	}
 	hash_windows(hashes, stop - start, window);
+	Assert(stop - start >= window);
 	windows->n += stop - start - window + 1;
 }
 
@@ -256,6 +258,7 @@ add_longest_run(RepeatedRuns *all, uint32 a, uint32 first)
 			best = run;
 		i = all->index.next[i];
 	}
+	Assert(best.length >= all->window && best.a <= a);
 	add_run(all, &best);
 	return best.a + best.length - all->window;
 }
@@ -394,6 +397,7 @@ aside_word(const NearbyRun *aside, uint32 i)
 static inline void
 advance(NearbyRun *aside, uint32 words)
 {
+	Assert(words <= aside->n);
 	aside->nearest += (ptrdiff_t) aside->step * words;
 	aside->n -= words;
 }

@@ -131,6 +131,7 @@ text_read(ReadText *read, DocContext *doccxt, const struct varlena *doc,
 	reader_track(reader);
 	reader_begin(reader, read->utf8, read->len);
 	read_words(&builder, reader);
+	Assert(read->nshingles == (read->nwords < k ? 0 : read->nwords - k + 1));
 	pfree(builder.units);
 	pfree(builder.room);
 	LOOK_AT_MEMORY(CurrentMemoryContext);
@@ -409,6 +410,7 @@ find_by_preset(Evidence *evidence, const CasePreset *preset)
 		pfree(all.cases);
 		pfree(parts.cases);
 	}
+	Assert(a.n == evidence->a.nwords && b.n == evidence->b.nwords);
 	evidence->passages = cases.cases;
 	evidence->npassages = cases.n;
 	pfree(a.ids);
@@ -470,6 +472,7 @@ share_covered(uint64 *ranges, size_t nranges, uint32 n)
 		end = Max(end, (uint32) ranges[i]);
 		covered += end - Min(start, end);
 	}
+	Assert(covered <= n && end <= n);
 	return n == 0 ? 0 : (double) covered / n;
 }
 
