@@ -251,7 +251,8 @@ COMMENT ON FUNCTION near_duplicate_groups_check(regclass) IS 'number of rows of 
 
 -- What forbids to keep groups, and the way out
 CREATE FUNCTION _near_duplicate_groups_refuse(groups text, relation regclass, key name, signature name, threshold double precision,
-                                              measure text, rule text, within name[], refresh text, apart regclass, fill boolean) RETURNS void
+                                              measure text, rule text, within name[], refresh text, apart regclass, fill boolean,
+                                              OUT code text, OUT message text, OUT detail text, OUT hint text)
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
@@ -263,9 +264,10 @@ DECLARE
                                    AND attnum > 0 AND atttypid = (schema || '.signature')::regtype);
     unknown CONSTANT name := (SELECT w FROM unnest(within) w WHERE NOT EXISTS (
         SELECT FROM pg_attribute WHERE attrelid = relation AND attname = w AND attnum > 0 AND attgenerated <> 'v') LIMIT 1);
+    primary_key CONSTANT text := (SELECT format('Name the primary key "%s", or ', k.attname) FROM pg_index i JOIN pg_attribute k
+                                  ON k.attrelid = i.indrelid AND k.attnum = i.indkey[0] WHERE i.indrelid = relation AND i.indisprimary AND i.indnkeyatts = 1);
     served boolean;
     answers text;
-    refused record;
 BEGIN
     IF num_nulls(groups, key, signature, threshold, measure, rule, within, refresh, fill) > 0 THEN
         RAISE EXCEPTION 'arguments of near_duplicate_groups_create() must not be null' USING ERRCODE = 'null_value_not_allowed';
@@ -276,7 +278,7 @@ BEGIN
                 AND (x.relname = $4 OR i.indpred IS NULL AND EXISTS (SELECT FROM pg_depend WHERE classid = ''pg_class''::regclass
                      AND objid = x.oid AND refobjid = $3 AND refobjsubid = $5))) AS indexes (name, answer)', schema)
         INTO served, answers USING threshold, measure, relation, CASE WHEN column_number IS NULL THEN signature END, column_number;
-    SELECT * INTO refused FROM (VALUES
+    SELECT r.code, r.message, r.detail, r.hint INTO code, message, detail, hint FROM (VALUES
         (c.relowner <> (SELECT oid FROM pg_roles WHERE rolname = current_user), 'insufficient_privilege',
          format('table "%s" belongs to another role', relation), 'Its expressions are computed with the rights of its owner.', format('SET ROLE %I', pg_get_userbyid(c.relowner))),
         (c.relkind NOT IN ('r', 'p'), 'wrong_object_type', format('"%s" is not a table', relation),
@@ -289,13 +291,13 @@ BEGIN
         (a.attnum IS NULL, 'undefined_column', format('column "%s" of relation "%s" does not exist', key, relation),
          'It is the key of the rows.', 'Name a column of the table.'),
         (NOT a.attnotnull, 'invalid_column_definition', format('key "%s" of table "%s" may be null', key, relation), 'The groups have it as primary key.',
-         format('ALTER TABLE %s ALTER %I SET NOT NULL', relation, key)),
+         concat(primary_key, format('ALTER TABLE %s ALTER %I SET NOT NULL', relation, key))),
         (NOT EXISTS (SELECT FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid JOIN pg_am m ON m.oid = x.relam
                      WHERE i.indrelid = relation AND i.indisvalid AND i.indpred IS NULL AND i.indkey[0] = a.attnum AND m.amname = 'btree'
                          AND (i.indisunique AND i.indnkeyatts = 1 OR c.relkind = 'p')), 'object_not_in_prerequisite_state',
          format('table "%s" has no unique index on its key "%s"', relation, key),
          'Groups are a table with the key as primary key, whose type has to have an order.',
-         format('CREATE UNIQUE INDEX ON %s (%I)', relation, key)),
+         concat(primary_key, format('CREATE UNIQUE INDEX ON %s (%I)', relation, key))),
         (unknown IS NOT NULL, 'undefined_column', format('column "%s" of relation "%s" does not exist, or is virtual', unknown, relation),
          'It is named as a column of the scope.', 'Name columns of the table.'),
         (NOT served, 'object_not_in_prerequisite_state',
@@ -310,7 +312,7 @@ BEGIN
         (refresh NOT IN ('deferred', 'immediate'), 'invalid_parameter_value', format('refresh of groups is not known: "%s"', refresh),
          'It says when changed rows are grouped.', 'It is deferred or immediate.'),
         (apart IS NOT NULL AND rule = 'connected', 'feature_not_supported', 'the rule connected does not keep rows apart',
-         'A third row that is near to both connects them.', 'Take the rule greedy.'),
+         'A near-duplicate of both connects them.', 'Take the rule greedy.'),
         (NOT EXISTS (SELECT FROM pg_class t JOIN pg_attribute x ON x.attrelid = t.oid AND x.attnum = 1 AND x.atttypid = a.atttypid
                      JOIN pg_attribute y ON y.attrelid = t.oid AND y.attnum = 2 AND y.atttypid = a.atttypid
                      WHERE t.oid = apart AND t.relkind = 'r' AND t.relowner = c.relowner AND t.relpersistence = c.relpersistence)
@@ -320,14 +322,11 @@ BEGIN
         (current_setting('transaction_isolation') NOT LIKE 'read %', 'feature_not_supported',
          'groups cannot be created at isolation level ' || current_setting('transaction_isolation'),
          'Rows that were committed since the transaction began would be missed.', 'Use READ COMMITTED.'))
-        AS refused (is_refused, code, message, detail, hint) WHERE is_refused LIMIT 1;
-    IF FOUND THEN
-        RAISE EXCEPTION USING MESSAGE = refused.message, ERRCODE = refused.code, DETAIL = refused.detail, HINT = refused.hint;
-    END IF;
+        AS r (is_refused, code, message, detail, hint) WHERE is_refused LIMIT 1;
 END
 $$;
 COMMENT ON FUNCTION _near_duplicate_groups_refuse(text, regclass, name, name, double precision, text, text, name[], text, regclass, boolean)
-    IS 'function of near_duplicate_groups_create(): raises an error if groups cannot be kept';
+    IS 'function of near_duplicate_groups_create(): the error if groups cannot be kept';
 
 CREATE FUNCTION _near_duplicate_groups_create(groups text, relation regclass, key name, signature name, threshold double precision,
                                               measure text, rule text, within name[], refresh text, apart regclass, fill boolean) RETURNS void
@@ -352,11 +351,18 @@ DECLARE
     call CONSTANT text := format('EXECUTE FUNCTION %I.near_duplicate_groups_note(%L, %L, %L, %L, %L, %L, %L, %L, %L, %L)', schema,
                                  table_name, key, signature, threshold, measure, rule, refresh, within, reads, coalesce(apart::text, ''));
     watched regclass;
+    refused record;
 BEGIN
-    EXECUTE format('SELECT %I._near_duplicate_groups_refuse($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)', schema)
+    EXECUTE format('SELECT * FROM %I._near_duplicate_groups_refuse($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)', schema) INTO refused
         USING groups, relation, key, signature, threshold, measure, rule, within, refresh, apart, fill;
-    IF octet_length(groups_name) > 55 THEN
+    IF refused.code IS NOT NULL THEN
+        RAISE EXCEPTION USING MESSAGE = refused.message, ERRCODE = refused.code, DETAIL = refused.detail, HINT = refused.hint;
+    ELSIF octet_length(groups_name) > 55 THEN
         RAISE EXCEPTION 'name of groups is too long: "%"', groups_name USING ERRCODE = 'name_too_long', DETAIL = 'It has more than 55 bytes.';
+    ELSIF to_regclass(table_name) IS NOT NULL THEN
+        RAISE EXCEPTION 'relation "%" already exists', groups_name
+            USING ERRCODE = 'duplicate_table', HINT = CASE WHEN EXISTS (SELECT FROM pg_trigger WHERE tgname = groups_name AND tgrelid = relation)
+                THEN format('Drop its groups by near_duplicate_groups_drop(%L), or choose another name.', groups) ELSE 'Choose another name.' END;
     END IF;
     EXECUTE format('CREATE %s TABLE %s (id %s PRIMARY KEY, representative %s NOT NULL, similarity double precision)',
                    persistence, table_name, column_type, column_type);

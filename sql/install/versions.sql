@@ -39,6 +39,13 @@ DECLARE
     signatures record;
     outdated bigint := 0;
 BEGIN
+    IF NOT (pg_catalog.has_table_privilege(pg_catalog.format('%I.neardup_recorded_versions', schema_name), 'DELETE')
+            AND pg_catalog.has_table_privilege(pg_catalog.format('%I.neardup_recorded_versions', schema_name), 'INSERT')) THEN
+        RAISE EXCEPTION 'permission denied for table neardup_recorded_versions'
+            USING ERRCODE = 'insufficient_privilege', HINT = pg_catalog.format(
+                'The role that created the extension has the right: SET ROLE %I.', (
+                SELECT pg_catalog.pg_get_userbyid(extowner) FROM pg_catalog.pg_extension WHERE extname OPERATOR(pg_catalog.=) 'neardup'));
+    END IF;
     FOR signatures IN SELECT c.oid::regclass AS relation, a.attname, a.attgenerated OPERATOR(pg_catalog.=) 's' AS generated
         FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) a.attrelid
         JOIN pg_catalog.pg_type t ON t.oid OPERATOR(pg_catalog.=) a.atttypid

@@ -36,7 +36,7 @@
 PG_FUNCTION_INFO_V1(near_duplicate_groups_add);
 
 #define OLD_HINT \
-	"The query of old rows gives the id, the signature, the representative and, for the rule greedy, the similarity to it of those that are near to the signature $1, then the columns that the new rows have after the signature, $2 and so on."
+	"The query of old rows returns near-duplicates of the signature $1: the id, the signature, the representative and, for the rule greedy, the similarity to it; then the columns that the new rows have after the signature, which are $2 and so on."
 
 /* Columns of an old row; the rule connected does not read the similarity */
 enum OldColumns
@@ -401,7 +401,8 @@ near_duplicate_groups_add(PG_FUNCTION_ARGS)
 		return (Datum) 0;
 	added.rule = arguments.rule;
 	group_input_begin(&added.rows, fcinfo, arguments.first + 3, &arguments);
-	group_input_set_threshold(&added.rows, PG_GETARG_FLOAT8(arguments.first + 2));
+	group_input_set_threshold(&added.rows,
+							  PG_GETARG_FLOAT8(arguments.first + 2));
 	read_new(&added, text_to_cstring(PG_GETARG_TEXT_PP(arguments.first)));
 	user_query_begin(&added.query,
 					 text_to_cstring(PG_GETARG_TEXT_PP(arguments.first + 1)),

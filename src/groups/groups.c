@@ -356,7 +356,7 @@ symmetric_measure(const text *name)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("measure \"%s\" is of one signature in another",
 						measure_name(measure)),
-				 errdetail("Groups are of rows that are near to each other."),
+				 errdetail("Groups need a measure whose value is the same in both directions."),
 				 errhint("Use \"overlap_coefficient\", which is the greater of both containments.")));
 	if (measure == MEASURE_SHARED)
 		ereport(ERROR,
@@ -432,7 +432,7 @@ read_apart(FunctionCallInfo fcinfo, int number, GroupRule rule)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("rows cannot be kept apart by the rule connected"),
-				 errdetail("A third row that is near to both would put them into one group."),
+				 errdetail("A near-duplicate of both would put them into one group."),
 				 errhint("Use the rule greedy.")));
 	return text_to_cstring(PG_GETARG_TEXT_PP(number));
 }

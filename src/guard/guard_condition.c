@@ -101,7 +101,7 @@ refuse(const char *message)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
 			 errmsg("%s", message),
-			 errhint("A condition of neardup_guard is an expression over columns of the rows new and old, without subqueries and volatile functions.")));
+			 errhint("A condition of neardup_guard is an expression over columns of the rows new and old, without subqueries, aggregates and volatile functions.")));
 }
 
 /* Parsing */
@@ -122,6 +122,16 @@ parse_text(const char *text)
 		select->limitCount != NULL || select->lockingClause != NIL)
 		refuse("condition of neardup_guard is not one expression");
 	return linitial_node(ResTarget, select->targetList)->val;
+}
+
+/* Raw expression tree walker: true if an expression has a subquery. */
+static bool
+has_subquery(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	return IsA(node, SubLink) ||
+		raw_expression_tree_walker(node, has_subquery, context);
 }
 
 /* Let the condition refer to a row of the table by this name. */
@@ -155,13 +165,20 @@ static Node *
 analyze(Relation rel, const char *text)
 {
 	ParseState *pstate = make_parsestate(NULL);
-	Node	   *expr;
+	Node	   *expr = parse_text(text);
 
+	/* its tables are not looked up */
+	if (has_subquery(expr, NULL))
+		refuse("condition of neardup_guard has a subquery");
 	pstate->p_sourcetext = text;
 
 	add_row(pstate, rel, "new");
 	add_row(pstate, rel, "old");
-	expr = transformExpr(pstate, parse_text(text), EXPR_KIND_TRIGGER_WHEN);
+	expr = transformExpr(pstate, expr, EXPR_KIND_OTHER);
+	if (pstate->p_hasAggs || pstate->p_hasWindowFuncs)
+		refuse("condition of neardup_guard has an aggregate or window function");
+	if (expression_returns_set(expr))
+		refuse("condition of neardup_guard has a function that returns a set");
 	expr = coerce_to_boolean(pstate, expr, "neardup_guard's IF");
 	assign_expr_collations(pstate, expr);
 	if (uses_other_than_columns(expr, NULL))

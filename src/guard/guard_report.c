@@ -7,6 +7,7 @@
 #include "access/table.h"
 #include "common/shortest_dec.h"
 #include "lib/stringinfo.h"
+#include "utils/builtins.h"
 
 #include "base/compat.h"
 #include "guard/guard.h"
@@ -27,7 +28,8 @@ guard_describe(const Guard *guard, Relation rel, TupleTableSlot *row,
 	if (key != NULL)
 		appendStringInfo(&text, "Row %s", key);
 	else
-		appendStringInfoString(&text, shown ? "A row" : "A near-duplicate");
+		appendStringInfoString(&text, shown || together ? "A row" :
+							   "A near-duplicate");
 	if (together)
 		appendStringInfoString(&text, " of the same statement");
 	if ((shown || key != NULL) &&
@@ -42,12 +44,35 @@ guard_describe(const Guard *guard, Relation rel, TupleTableSlot *row,
 						 " with",
 						 double_to_shortest_decimal(match->similarity));
 	else if (together)
-		appendStringInfoString(&text, " is near");
+		appendStringInfoString(&text, " is a near-duplicate");
 	if (shown && new_key != NULL)
 		appendStringInfo(&text, " to row %s", new_key);
 	appendStringInfo(&text, ", the threshold is %s.",
 					 double_to_shortest_decimal(guard->threshold));
 	table_close(other, NoLock);
+	return text.data;
+}
+
+/*
+ * Return which rows are compared, as the trigger's arguments say, to follow
+ * the detail; empty if all are.
+ */
+static const char *
+describe_compared(const Trigger *trigger)
+{
+	GuardArguments arguments = guard_arguments(trigger);
+	StringInfoData text;
+
+	if (arguments.nscope == 0 && arguments.condition == NULL)
+		return "";
+	initStringInfo(&text);
+	appendStringInfoString(&text, " Rows are compared");
+	for (int i = 0; i < arguments.nscope; i++)
+		appendStringInfo(&text, "%s%s", i == 0 ? " within " : ", ",
+						 quote_identifier(arguments.scope[i]));
+	if (arguments.condition != NULL)
+		appendStringInfo(&text, " if %s", arguments.condition);
+	appendStringInfoChar(&text, '.');
 	return text.data;
 }
 
@@ -65,7 +90,7 @@ guard_report(const Guard *guard, Relation rel, const Trigger *trigger,
 					trigger->tgname, RelationGetRelationName(rel)) :
 			 errmsg("near-duplicate row for trigger \"%s\" of table \"%s\"",
 					trigger->tgname, RelationGetRelationName(rel)),
-			 errdetail("%s", detail),
+			 errdetail("%s%s", detail, describe_compared(trigger)),
 	/* errtableconstraint() would set the table again */
 			 column != InvalidAttrNumber ?
 			 errtablecol(rel, column) : errtable(rel),

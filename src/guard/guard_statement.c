@@ -602,7 +602,7 @@ report(StatementCheck *check, const Trigger *trigger)
 	Assert(detail != NULL);
 	if (check->nrefused > 1)
 		detail =
-			psprintf("%s Rows of the statement that are near to others: %llu%s.",
+			psprintf("%s Rows of the statement that have near-duplicates: %llu%s.",
 					 detail, (unsigned long long) check->nrefused,
 					 check->npairs >= MAX_PAIRS ? " or more" : "");
 	guard_report(check->guard, check->rel, trigger, detail);

@@ -260,7 +260,7 @@ raise_fault(Relation rel, const GuardTable *table, Fault fault,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("neardup_guard cannot use index \"%s\", which is partial",
 							name),
-					 errdetail("A partial index does not have all rows that a new one may be near to."),
+					 errdetail("A partial index does not have all rows with which a new row must be compared."),
 					 errhint("Use %s; or give neardup_guard the name of the index, to guard the rows that it has.",
 							 create),
 					 errtable(rel)));

@@ -22,6 +22,7 @@
 #include "access/relation.h"
 #include "access/sysattr.h"
 #include "access/table.h"
+#include "catalog/objectaddress.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "executor/tstoreReceiver.h"
@@ -327,6 +328,22 @@ may_read_all(Relation rel)
 }
 
 /*
+ * Raise an error unless the user may read the table, or a column of it.
+ */
+static void
+require_select(Relation rel)
+{
+	Oid			relid = RelationGetRelid(rel);
+
+	if (pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) != ACLCHECK_OK &&
+		pg_attribute_aclcheck_all(relid, GetUserId(), ACL_SELECT,
+								  ACLMASK_ANY) != ACLCHECK_OK)
+		aclcheck_error(ACLCHECK_NO_PRIV,
+					   get_relkind_objtype(rel->rd_rel->relkind),
+					   RelationGetRelationName(rel));
+}
+
+/*
  * Raise an error if the query has expressions of the table's owner, and the
  * user is another role.
  */
@@ -454,6 +471,7 @@ neardup_guard_violations(PG_FUNCTION_ARGS)
 	int			settings;
 
 	InitMaterializedSRF(fcinfo, 0);
+	require_select(rel);
 	owner_begin(&work, rel);
 	use_safe_path();
 	sql = make_sql(fcinfo, rel, trigger);

@@ -147,7 +147,7 @@ lexicons_require_same(const Lexicon *a, const Lexicon *b)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("lexicons of different analyses cannot be combined"),
-				 errdetail("The words of one are \"%s\", those of the other \"%s\".",
+				 errdetail("The words of one are \"%s\", the words of the other \"%s\".",
 						   words_name(&left, 0), words_name(&right, 0))));
 }
 
@@ -252,7 +252,7 @@ check_header(const Lexicon *lexicon)
 		(lexicon->filters & FILTER_REPEATS) != 0)
 		return "Its analysis contradicts itself.";
 	if (!config && hash != lexicon->analysis)
-		return "The hash of its analysis is not that of the analysis in its header.";
+		return "The hash of its analysis does not match the analysis in its header.";
 	if (Max(lexicon->documents, lexicon->length) > PG_INT64_MAX ||
 		Max(lexicon->df_error, lexicon->cf_error) > PG_INT64_MAX)
 		return "A number of its header is out of range.";
@@ -313,7 +313,7 @@ lexicon_from_bytes(const char *bytes, size_t len)
 	id = lexicon->id;
 	lexicon_seal(lexicon, LEXICON_NWORDS(lexicon));
 	if (rule == NULL && lexicon->id != id)
-		rule = "Its checksum is not that of its content.";
+		rule = "Its checksum does not match its content.";
 	if (rule != NULL)
 		input_bad_bytes("lexicon", rule);
 	return lexicon;

@@ -80,7 +80,7 @@ explain_index(Relation index, double threshold, Measure measure)
 	return psprintf("yes%s%s",
 					heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred,
 								   NULL) ? "" :
-					", where the query's conditions imply those of the index, which is partial",
+					", where the query's conditions imply the index's predicate",
 					!any && index->rd_rel->relkind == RELKIND_INDEX &&
 					GinGetUseFastUpdate(index) ?
 					"; fastupdate is on: a look-up also goes through all pending entries, and no guard uses it" : "");

@@ -105,9 +105,13 @@ INSERT INTO docs VALUES (1, f(1, 20), true), (2, f(1, 20), true), (3, f(1, 20), 
 CREATE TRIGGER guard AFTER INSERT ON docs REFERENCING NEW TABLE AS n
     FOR EACH STATEMENT EXECUTE FUNCTION neardup_guard('sig', '0.8');
 CREATE ROLE regress_guard_violations;
+CREATE TRIGGER condition AFTER INSERT ON docs REFERENCING NEW TABLE AS n
+    FOR EACH STATEMENT EXECUTE FUNCTION neardup_guard('sig', '0.8', 'warn', 'if', 'new.mine');
 SET ROLE regress_guard_violations;
 SELECT neardup_guard_check('docs', 'guard');
+SELECT neardup_guard_check('docs', 'condition');
 RESET ROLE;
+DROP TRIGGER condition ON docs;
 GRANT SELECT ON docs TO regress_guard_violations;
 ALTER TABLE docs ENABLE ROW LEVEL SECURITY;
 CREATE POLICY mine ON docs USING (mine);

@@ -591,7 +591,7 @@ add_flat(FunctionCallInfo fcinfo, void *arg, struct varlena *flat)
 		size != sizeof(SampleInfo) +
 		info->ndocuments * sizeof(SampleDocument) +
 		info->noccurrences * sizeof(Occurrence))
-		bad_state("Its size is not that of its documents and words.");
+		bad_state("Its size does not match its documents and words.");
 	state = require_state(fcinfo, arg, &spec, analysis->reading,
 						  Min(info->wanted, PG_INT32_MAX));
 	/* a document that did not fit with fewer others does not fit with more */

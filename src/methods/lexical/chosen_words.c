@@ -225,7 +225,7 @@ imatch_check(const Signature *sig)
 	if (sig->spec.param[0] > MAX_LEXICONS)
 		return "The number of its lexicons is out of range.";
 	if (SIGNATURE_NVALUES(sig) != sig->spec.param[0] + 1)
-		return "The number of its values is not that of its lexicons.";
+		return "The number of its values differs from the number of its lexicons.";
 	if (sig->values[0] == NO_COORDINATE)
 		return "It has no first coordinate.";
 	return NULL;

@@ -162,7 +162,7 @@ vector_check(const Signature *sig)
 	if (SIGNATURE_NVALUES(sig) > sig->spec.param[0])
 		return "It has more words than its set.";
 	if (sig->nfeatures != SIGNATURE_NVALUES(sig))
-		return "The number of its features is not that of its values.";
+		return "The number of its features differs from the number of its values.";
 	return NULL;
 }
 
@@ -553,7 +553,7 @@ fuzzy_check(const Signature *sig)
 	uint64		n = SIGNATURE_NVALUES(sig);
 
 	if (n < 1 || n > MAX_SCHEMES || n != sig->spec.param[0])
-		return "The number of its values is not that of its schemes.";
+		return "The number of its values differs from the number of its schemes.";
 	for (uint64 i = 0; i < n; i++)
 	{
 		if (sig->values[i] == NO_COORDINATE)

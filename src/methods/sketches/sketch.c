@@ -116,7 +116,7 @@ bottom_check(const Signature *sig)
 	if (s < 1)
 		return "The number of hashes that it keeps is zero.";
 	if (SIGNATURE_NVALUES(sig) != Min(s, sig->nfeatures))
-		return "The number of its values is not that of the hashes that it keeps.";
+		return "The number of its values differs from the number of hashes that it keeps.";
 	return NULL;
 }
 

@@ -62,8 +62,8 @@ groups_check(const Signature *sig)
 								   count_values(&sig->spec) : 0))
 		return NULL;
 	return pairs ?
-		"The number of its values is not that of the pairs of its groups." :
-		"The number of its values is not that of its groups.";
+		"The number of its values differs from the number of pairs of its groups." :
+		"The number of its values differs from the number of its groups.";
 }
 
 /* Compute the hash of each pair of supershingles. */

@@ -63,7 +63,7 @@ check_spec(const SignatureSpec *spec)
 	if (method == NULL)
 		return "Its method is not known to this version of neardup.";
 	if (spec->width != method->width)
-		return "The width of its values is not that of its method.";
+		return "The width of its values does not match its method.";
 	for (size_t i = method->nparams; i < lengthof(spec->param); i++)
 		if (spec->param[i] != 0)
 			return "It has a parameter that its method does not have.";
@@ -92,7 +92,7 @@ check_spec(const SignatureSpec *spec)
 	else if (!analysis_hash(spec, &hash))
 		return "Its analysis contradicts itself.";
 	else if (hash != spec->analysis)
-		return "The hash of its analysis is not that of the analysis in its header.";
+		return "The hash of its analysis does not match the analysis in its header.";
 	return NULL;
 }
 
@@ -104,7 +104,7 @@ check_values(const Signature *sig)
 	uint64		n = SIGNATURE_NVALUES(sig);
 
 	if (method->exact && sig->nfeatures != n)
-		return "The number of its features is not that of its values.";
+		return "The number of its features differs from the number of its values.";
 	for (uint64 i = 1; i < n && method->set; i++)
 	{
 		CHECK_EVERY(i);
