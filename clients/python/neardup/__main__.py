@@ -34,6 +34,12 @@ def options(parser: argparse.ArgumentParser) -> None:
     )
     add("--analysis", default="", help="how texts are read, such as 'english stop'")
     add("-k", type=int, help="words of a shingle (3)")
+    add(
+        "--apart",
+        type=Path,
+        metavar="VERDICTS",
+        help="CSV of a report, a,b,same: what is not the same is in no group together",
+    )
     add("--encoding", help="of JSON lines, CSV and text files (utf-8)")
     forms = [ends[1:] for ends in KINDS]
     add("--format", choices=forms, help="of FILE, where its name does not say it (-: jsonl)")
@@ -111,6 +117,8 @@ def check(parser: argparse.ArgumentParser, given: argparse.Namespace) -> None:
     """Refuse what no run can do."""
     if not 0 < given.threshold <= 1:
         parser.error(f"argument --threshold: {given.threshold} is not above 0 and at most 1")
+    if given.apart is not None and not given.apart.is_file():
+        parser.error(f"argument --apart: there is no file {given.apart}")
     if given.encoding is not None:
         try:
             "".encode(given.encoding)
@@ -118,9 +126,14 @@ def check(parser: argparse.ArgumentParser, given: argparse.Namespace) -> None:
             parser.error(f"argument --encoding: {error}")
 
 
-def how(given: argparse.Namespace) -> dict[str, Any]:
-    """How signatures are made."""
-    return {"analysis": given.analysis} | ({} if given.k is None else {"k": given.k})
+def how(given: argparse.Namespace, file: TextFile) -> dict[str, Any]:
+    """How signatures are made, and which texts are apart."""
+    wanted: dict[str, Any] = {"analysis": given.analysis}
+    if given.k is not None:
+        wanted["k"] = given.k
+    if given.apart is not None:
+        wanted["apart"] = lambda: file.apart(given.apart)
+    return wanted
 
 
 def run(given: argparse.Namespace) -> None:
@@ -138,7 +151,7 @@ def run(given: argparse.Namespace) -> None:
             given.keep,
             progress,
             against=None if other is None else other.texts(),
-            **how(given),
+            **how(given, file),
         )
         with texts:
             if not texts.rows and file.bad:
@@ -161,7 +174,7 @@ def run_report(given: argparse.Namespace) -> None:
     with open_file(given.file, *read) as file:
         progress = False if given.quiet or not sys.stderr.isatty() else None
         args = (given.dsn, file.texts(), given.threshold, given.keep, progress)
-        with Texts(*args, **how(given)) as texts:
+        with Texts(*args, **how(given, file)) as texts:
             rows = texts.groups()
             sweep = texts.sweep(sorted({*THRESHOLDS, given.threshold}))
             total = texts.rows

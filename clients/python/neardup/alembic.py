@@ -29,8 +29,10 @@ except ImportError:
 def include_object(
     obj: Any, name: str | None, type_: str, reflected: bool, compare_to: Any
 ) -> bool:
-    """Leave out the tables that belong to the extensions, which no model declares."""
-    return not (type_ == "table" and reflected and compare_to is None and name in sql.OWN_TABLES)
+    """Leave out the tables that no model declares: of the extension, and of kept groups."""
+    if type_ != "table" or not reflected or compare_to is not None:
+        return True
+    return name not in sql.OWN_TABLES and not sql.GROUPS_COMMENT.match(obj.comment or "")
 
 
 class _GuardOp(MigrateOperation):

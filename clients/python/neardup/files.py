@@ -137,6 +137,32 @@ class TextFile:
         """What a person calls the record of a number."""
         return number
 
+    def apart(self, verdicts: Path) -> list[tuple[int, int]]:
+        """Pairs of texts, by their numbers, that a file of verdicts says are not the same.
+
+        Its columns are a, b, same: two places of the file, and true or false.
+        """
+        numbers = {str(self.place(line)): number for number, line in enumerate(self.lines)}
+        pairs = []
+        with verdicts.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file)
+            if next(reader, None) != ["a", "b", "same"]:
+                raise ValueError(f"{verdicts}: the first line of verdicts is a,b,same")
+            for row in reader:
+                if len(row) != 3 or row[2] not in ("true", "false"):
+                    raise ValueError(
+                        f"{verdicts}:{reader.line_num}: a verdict is two {self.unit}s and true or"
+                        f" false, not {','.join(row)}"
+                    )
+                for place in row[:2]:
+                    if place not in numbers:
+                        raise ValueError(
+                            f"{verdicts}:{reader.line_num}: {self.name} has no {self.unit} {place}"
+                        )
+                if row[2] == "false":
+                    pairs.append((numbers[row[0]], numbers[row[1]]))
+        return pairs
+
     def opened(self) -> io.TextIOWrapper:
         """Open the file as text whose wrong bytes are kept as surrogates, lines as they end."""
         encoding = "utf-8-sig" if self.encoding == "utf-8" else self.encoding

@@ -4,6 +4,7 @@ Functions are called with named arguments, so that nothing depends on their orde
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
@@ -32,6 +33,12 @@ WHERE e.extname = 'neardup'
 
 # Tables of the extension that may lie among the user's own: of no interest to migrations
 OWN_TABLES = ("neardup_recorded_versions",)
+
+# Comments of the two tables that near_duplicate_groups_create() makes: they follow a table
+GROUPS_COMMENT = re.compile(
+    "groups of near-duplicates in .|rows of .+ that have changed since its groups were refreshed",
+    re.DOTALL,
+)
 
 # Guards of a table: triggers for each row without WHEN or column list; exclusion constraints
 TABLE_GUARDS = """
@@ -258,15 +265,27 @@ def texts_table(name: str, private: bool) -> str:
 
 def create_texts(table: str) -> str:
     """Write the statement that creates the table of texts."""
+    return _create(table, "id int NOT NULL, body text")
+
+
+def create_pairs(table: str, pairs: Iterable[tuple[int, int]]) -> list[str]:
+    """Write the statements that create a table of pairs of texts, with these pairs."""
+    rows = ", ".join(f"({int(a)}, {int(b)})" for a, b in pairs)
+    create = _create(table, "a int NOT NULL, b int NOT NULL")
+    return [create, f"INSERT INTO {table} VALUES {rows}"] if rows else [create]
+
+
+def _create(table: str, columns: str) -> str:
     kind = "TEMPORARY" if table.startswith("pg_temp.") else "UNLOGGED"
-    return f"CREATE {kind} TABLE {table.split('.')[1]} (id int NOT NULL, body text)"
+    return f"CREATE {kind} TABLE {table.split('.')[1]} ({columns})"
 
 
-def group_rows(columns: str, query: str, threshold: float) -> str:
-    """Write the query of the groups of what another query gives."""
+def group_rows(columns: str, query: str, threshold: float, apart: str | None = None) -> str:
+    """Write the query of the groups of what another query gives, but of a table of pairs."""
+    but = "" if apart is None else f", apart => {literal(f'SELECT a, b FROM {apart}')}"
     return (
         f"SELECT {columns} FROM near_duplicate_groups(query => {literal(query)},"
-        f" threshold => {float(threshold)!r})"
+        f" threshold => {float(threshold)!r}{but})"
     )
 
 

@@ -1,7 +1,7 @@
 """Texts in a table of their own, for as long as a block runs."""
 
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from typing import Any
 
@@ -23,7 +23,8 @@ ORDERS = {
 class Texts:
     """Texts, and those of a second source, in tables that are gone when the block ends.
 
-    All that can be wrong with the arguments is said before a server is asked.
+    All that can be wrong with the arguments is said before a server is asked.  ``apart`` gives
+    pairs of texts that are not in one group, by their numbers, once all were read.
     """
 
     def __init__(
@@ -35,6 +36,7 @@ class Texts:
         progress: bool | None = None,
         total: int | None = None,
         against: Iterable[str | None] | None = None,
+        apart: Callable[[], Iterable[tuple[int, int]]] | None = None,
         **how: Any,
     ) -> None:
         if keep not in ORDERS:
@@ -44,7 +46,7 @@ class Texts:
         self.threshold, self.order = threshold, ORDERS[keep]
         self.progress = Progress(progress)
         self.maker = sql.Maker.of(**how)
-        self.texts, self.total, self.against = texts, total, against
+        self.texts, self.total, self.against, self.apart = texts, total, against, apart
         self.rows = 0
         self.session = Session(conn)
 
@@ -56,6 +58,11 @@ class Texts:
                 rows = self.rows
                 self.others = self._copy("others", self.against)
                 self.rows = rows
+            self.pairs_apart = None
+            if self.apart is not None:
+                self.pairs_apart = sql.texts_table("apart", self.session.private)
+                for statement in sql.create_pairs(self.pairs_apart, self.apart()):
+                    self.session.run(statement)
         except BaseException as error:
             self.session.__exit__(type(error), error, None)
             raise
@@ -96,7 +103,7 @@ class Texts:
         if self.against is not None:
             self.session.run(sql.delete_near(self.table, self.others, self.maker, self.threshold))
         query = f"SELECT id, {self.maker.sql('body')} FROM {self.table} ORDER BY {self.order}"
-        return sql.group_rows(columns, query, self.threshold)
+        return sql.group_rows(columns, query, self.threshold, self.pairs_apart)
 
     def kept(self) -> bytearray:
         """One byte a row: 1 if it stays."""
@@ -119,7 +126,8 @@ class Texts:
         found = []
         query = f"SELECT id, {self.maker.sql('body')} FROM {self.table} ORDER BY {self.order}"
         for threshold in thresholds:
-            row = self._search(sql.group_rows(sql.GROUP_COUNTS, query, threshold))[0]
+            rows = sql.group_rows(sql.GROUP_COUNTS, query, threshold, self.pairs_apart)
+            row = self._search(rows)[0]
             groups, gone, size = map(int, row)
             found.append((threshold, groups, gone, size))
         return found

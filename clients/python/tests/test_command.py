@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 
+import psycopg
 import pyarrow
 import pytest
 import zstandard
@@ -327,3 +328,43 @@ def test_report_in_a_browser(dsn, tmp_path, database):
     assert 'data-csv="a,b,same\n1,3,false\n1,5,true\n"' in dom
     assert 'data-wide="false"' in dom
     assert 'disabled=""' not in dom
+
+    # by the command, and by PostgreSQL
+    verdicts, rest = tmp_path / "verdicts.csv", tmp_path / "rest.jsonl"
+    verdicts.write_text(re.search(r'data-csv="([^"]*)"', dom)[1])
+    for given, lines in ([], [0, 1, 3]), (["--apart", str(verdicts)], [0, 1, 2, 3]):
+        assert main([str(source), "-o", str(rest), "--quiet", dsn, *given]) == 0
+        assert rest.read_text().splitlines() == [source.read_text().splitlines()[n] for n in lines]
+    assert main(["report", str(source), "-o", str(out), "--quiet", dsn, "--apart", str(verdicts)]) == 0
+    assert "4 kept, 1 near-duplicates in 1 groups" in out.read_text()
+    with psycopg.connect(f"dbname={database}") as conn:
+        conn.execute("CREATE TEMPORARY TABLE verdicts (a int, b int, same boolean)")
+        conn.execute("CREATE TEMPORARY TABLE texts (id int, body text)")
+        with conn.cursor().copy("COPY verdicts FROM STDIN (FORMAT csv, HEADER)") as copy:
+            copy.write(verdicts.read_text())
+        with conn.cursor().copy("COPY texts FROM STDIN") as copy:
+            for line, record in enumerate(source.read_text().splitlines(), 1):
+                copy.write_row((line, json.loads(record)["body"]))
+        kept = conn.execute(
+            "SELECT id FROM near_duplicate_groups('SELECT id, shingles(body) FROM texts', 0.8,"
+            " apart => 'SELECT a, b FROM verdicts WHERE NOT same') WHERE id = representative ORDER BY id"
+        ).fetchall()
+        assert kept == [(1,), (2,), (3,), (4,)]
+
+
+def test_verdicts(dsn, tmp_path, capsys):
+    """What is no file of verdicts is said with its name."""
+    source, verdicts = write_jsonl(tmp_path / "in.jsonl"), tmp_path / "verdicts.csv"
+    call = [str(source), "--apart", str(verdicts), "--quiet", dsn]
+    with pytest.raises(SystemExit):
+        main(call)
+    for written, message in (
+        ("1,3,false\n", "verdicts.csv: the first line of verdicts is a,b,same"),
+        ("a,b,same\n1,3,no\n", "verdicts.csv:2: a verdict is two lines and true or false, not 1,3,no"),
+        ("a,b,same\n1,99,true\n", f"verdicts.csv:2: {source} has no line 99"),
+        ("a,b,same\n", ""),
+    ):
+        verdicts.write_text(written)
+        capsys.readouterr()
+        assert (main(call) == 0) == (message == "")
+        assert message in capsys.readouterr().err
