@@ -146,6 +146,7 @@ OBJS = \
 	src/passages/common_passages.o \
 	src/passages/common_runs.o \
 	src/passages/copied_sections.o \
+	src/passages/differing_words.o \
 	src/passages/evidence.o \
 	src/passages/marked_text.o \
 	src/passages/sequence_index.o \

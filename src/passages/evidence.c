@@ -325,16 +325,17 @@ read_texts(Evidence *evidence, FunctionCallInfo fcinfo, DocContext *doccxt,
 
 /* Return the shingles of a text as the sequence that is searched. */
 static WordSequence
-words_of(const ReadText *read)
+words_of(const ReadText *read, const PassageRules *rules)
 {
 	return (WordSequence)
 	{
-		read->shingles, read->nshingles, read->hashes
+		read->shingles, read->nshingles,
+			short_runs_count(rules) ? read->hashes : NULL
 	};
 }
 
 Evidence *
-evidence_of_passages(FunctionCallInfo fcinfo, int analysis)
+evidence_of_passages(FunctionCallInfo fcinfo, int analysis, bool hashes)
 {
 	DocContext *doccxt = doc_context_get(fcinfo, analysis);
 	int			least = argument_whole("min_words", PG_GETARG_INT32(2), 1,
@@ -353,10 +354,11 @@ evidence_of_passages(FunctionCallInfo fcinfo, int analysis)
 		Min(doccxt->spec.k, least), least, gap
 	};
 	evidence = create_evidence(doccxt);
+	evidence->rules = rules;
 	exchanged = read_texts(evidence, fcinfo, doccxt, rules.k,
-						   short_runs_count(&rules));
-	a = words_of(&evidence->a);
-	b = words_of(&evidence->b);
+						   hashes || short_runs_count(&rules));
+	a = words_of(&evidence->a, &rules);
+	b = words_of(&evidence->b, &rules);
 	evidence->passages = common_passages(&a, &b, &rules, &evidence->npassages);
 	settle(evidence, exchanged);
 	return evidence;
@@ -498,7 +500,7 @@ Datum
 coverage(PG_FUNCTION_ARGS)
 {
 	TupleDesc	desc = call_row_type(fcinfo);
-	Evidence   *evidence = evidence_of_passages(fcinfo, 4);
+	Evidence   *evidence = evidence_of_passages(fcinfo, 4, false);
 	double		of_a;
 	double		of_b;
 	Datum		values[2];
@@ -555,7 +557,7 @@ Datum
 shared_passages(PG_FUNCTION_ARGS)
 {
 	InitMaterializedSRF(fcinfo, 0);
-	put_rows(fcinfo, evidence_of_passages(fcinfo, 4));
+	put_rows(fcinfo, evidence_of_passages(fcinfo, 4, false));
 	return (Datum) 0;
 }
 

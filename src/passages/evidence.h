@@ -33,6 +33,7 @@ typedef struct Evidence
 	uint8		language;		/* language of the analysis */
 	ReadText	a;
 	ReadText	b;
+	PassageRules rules;			/* of passages */
 	Passage    *passages;		/* passages or cases, by their place in a */
 	size_t		npassages;
 	WordSpan   *a_spans;		/* by passage: its bytes in a, in whole
@@ -65,10 +66,12 @@ extern struct varlena *text_from_utf8(StringInfo utf8);
  * Find the passages of two texts.  Arguments 0 and 1 of the function are the
  * texts, 2 and 3 the least number of words and the greatest gap, and number
  * `analysis` is the analysis.  The evidence's memory context stays current
- * until evidence_end().  Raises INVALID_PARAMETER_VALUE, and
- * PROGRAM_LIMIT_EXCEEDED if a text has too many words.
+ * until evidence_end().  With `hashes`, the hashes of the words are kept.
+ * Raises INVALID_PARAMETER_VALUE, and PROGRAM_LIMIT_EXCEEDED if a text has too
+ * many words.
  */
-extern Evidence *evidence_of_passages(FunctionCallInfo fcinfo, int analysis);
+extern Evidence *evidence_of_passages(FunctionCallInfo fcinfo, int analysis,
+									  bool hashes);
 
 /*
  * Return a copy of the preset with this name; raise INVALID_PARAMETER_VALUE if

@@ -8,15 +8,19 @@
  *
  * The page of passages_html() loads nothing else.  A case is underlined.  A
  * passage has one colour and one number in both texts; the number links to the
- * other text.  Where passages overlap, the one that begins last is on top.
- * The page can be read without its script, which only scrolls: one text along
- * with the other, and to the next passage (n) and the previous one (p).  Text
- * has a contrast of at least 7 to 1 on all colours, in light and dark mode.
- * Colours recur, so passages have numbers, too.
+ * other text.  Passages that begin at one place have one number there, since a
+ * phrase may recur thousands of times in the other text.  Words that are in a
+ * passage, but in none of the runs that the texts have in common, are marked.
+ * Where passages overlap, the one that begins last is on top.  The page can be
+ * read without its script, which only scrolls: one text along with the other,
+ * to the next passage (n) and the previous one (p), and from a number that
+ * stands for several places to each in turn.  Text has a contrast of at least
+ * 7 to 1 on all colours, in light and dark mode.  Colours recur, so passages
+ * have numbers, too.
  */
 #include "postgres.h"
 
-#include <unicode/uchar.h>
+#include <unicode/uscript.h>
 #include <unicode/utf8.h>
 
 #include "commands/defrem.h"
@@ -27,8 +31,10 @@
 
 #include "base/call.h"
 #include "base/interrupts.h"
+#include "base/memory.h"
 #include "base/sort_uint64.h"
 #include "document/doc_context.h"
+#include "passages/differing_words.h"
 #include "passages/evidence.h"
 #include "text/languages.h"
 
@@ -365,7 +371,7 @@ append_beginning(StringInfo out, const Headline *headline,
 Datum
 highlight(PG_FUNCTION_ARGS)
 {
-	Evidence   *evidence = evidence_of_passages(fcinfo, 5);
+	Evidence   *evidence = evidence_of_passages(fcinfo, 5, false);
 	Headline	headline = read_options(PG_GETARG_TEXT_PP(4));
 	TextRanges	passages = ranges_of(evidence);
 	const ReadText *a = &evidence->a;
@@ -399,12 +405,18 @@ highlight(PG_FUNCTION_ARGS)
 
 PG_FUNCTION_INFO_V1(passages_html);
 
+/* Places of the page: passages, and cases */
+typedef enum PlaceKind
+{
+	PLACE_CASE, PLACE_PASSAGE, PLACE_KINDS
+} PlaceKind;
+
 /* A passage or a case in one of the texts */
 typedef struct Place
 {
 	WordSpan	span;
 	size_t		number;			/* number of the case or the passage, from 1 */
-	bool		is_case;
+	PlaceKind	kind;
 } Place;
 
 /*
@@ -418,8 +430,8 @@ compare_places(const Place *a, const Place *b)
 		return a->span.start < b->span.start ? -1 : 1;
 	if (a->span.end != b->span.end)
 		return a->span.end > b->span.end ? -1 : 1;
-	if (a->is_case != b->is_case)
-		return a->is_case ? -1 : 1;
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
 	return a->number < b->number ? -1 : a->number > b->number;
 }
 
@@ -435,12 +447,16 @@ compare_places(const Place *a, const Place *b)
 typedef struct Side
 {
 	char		name;			/* 'a' or 'b' */
-	char		other;			/* name of the other text */
+	const struct Side *other;
 	const ReadText *text;
 	const char *title;			/* title in UTF-8 */
 	size_t		title_len;
 	Place	   *places;			/* passages and cases, in order */
 	size_t		n;
+	size_t	   *shown_as[PLACE_KINDS];	/* by number of a passage or a case:
+										 * the number that stands for it */
+	WordSpan   *differing;		/* words that differ within passages */
+	size_t		ndiffering;
 	double		covered;		/* share of the text's words in passages */
 } Side;
 
@@ -461,52 +477,163 @@ language_tag(uint8 language)
 }
 
 /*
- * True if most letters at the beginning of a text are read from right to left.
+ * Return the script of most characters at the beginning of a text, and
+ * Hiragana for Japanese, which has Chinese characters, too.  Returns
+ * USCRIPT_COMMON if there are none of a script.
  */
-static bool
-is_right_to_left(const ReadText *text)
+static UScriptCode
+main_script(const ReadText *text)
 {
+	uint16		counts[USCRIPT_CODE_LIMIT] = {0};
 	int32		n = Min(text->len, 4096);
 	int32		i = 0;
-	int			right = 0;
+	int			best = USCRIPT_COMMON;
 
 	while (i < n)
 	{
+		UErrorCode	status = U_ZERO_ERROR;
 		UChar32		c;
-		UCharDirection direction;
+		int			script;
 
 		U8_NEXT(text->utf8, i, (int32) Min(text->len, 4100), c);
-		direction = c < 0 ? U_OTHER_NEUTRAL : u_charDirection(c);
-		if (direction == U_RIGHT_TO_LEFT ||
-			direction == U_RIGHT_TO_LEFT_ARABIC)
-			right++;
-		else if (direction == U_LEFT_TO_RIGHT)
-			right--;
+		script = c < 0 ? USCRIPT_COMMON : uscript_getScript(c, &status);
+		if (script > USCRIPT_INHERITED && script < USCRIPT_CODE_LIMIT)
+			counts[script]++;
 	}
-	return right > 0;
+	for (int script = 0; script < USCRIPT_CODE_LIMIT; script++)
+		if (counts[script] > counts[best])
+			best = script;
+	if (best == USCRIPT_KATAKANA ||
+		(best == USCRIPT_HAN && counts[USCRIPT_HIRAGANA] > counts[best] / 8))
+		return USCRIPT_HIRAGANA;
+	return (UScriptCode) best;
+}
+
+/* True if a language is written in a script. */
+static bool
+is_script_of(UScriptCode script, const char *language)
+{
+	UScriptCode scripts[8];
+	UErrorCode	status = U_ZERO_ERROR;
+	int			n = uscript_getCode(language, scripts, lengthof(scripts),
+									&status);
+
+	for (int i = 0; U_SUCCESS(status) && i < n; i++)
+		if (scripts[i] == script)
+			return true;
+	return false;
+}
+
+/*
+ * Append the language of a text: the language of the analysis if the text is in
+ * its script, or the one that nearly all texts in the script have, or an
+ * unknown one in this script.
+ */
+static void
+append_language(StringInfo out, UScriptCode script, const char *language)
+{
+	static const char *const languages[] = {
+		"zh", "ja", "ko", "th", "el", "he", "hy", "ka"
+	};
+
+	if (language != NULL && is_script_of(script, language))
+	{
+		appendStringInfoString(out, language);
+		return;
+	}
+	for (size_t i = 0; i < lengthof(languages); i++)
+		if (is_script_of(script, languages[i]))
+		{
+			appendStringInfoString(out, languages[i]);
+			return;
+		}
+	appendStringInfoString(out, "und");
+	if (script > USCRIPT_INHERITED)
+		appendStringInfo(out, "-%s", uscript_getShortName(script));
 }
 
 /* Texts */
 
-/* Append the link from a passage or case to its place in the other text. */
+/* True if a passage or a case has a number of its own in a text. */
+static inline bool
+has_number(const Side *side, const Place *place)
+{
+	return side->shown_as[place->kind][place->number] == place->number;
+}
+
+/*
+ * Return the next passage, or case, that begins where a place does and has its
+ * number; NULL if there is none.
+ */
+static const Place *
+next_together(const Side *side, const Place *place)
+{
+	const Place *end = side->places + side->n;
+
+	for (const Place *next = place + 1;
+		 next < end && next->span.start == place->span.start; next++)
+		if (next->kind == place->kind)
+			return next;
+	return NULL;
+}
+
+/*
+ * Append the number that a place has, and how many passages or cases it stands
+ * for, if not for one.
+ */
+static void
+append_number(StringInfo out, const Side *side, const Place *place)
+{
+	size_t		count = 0;
+
+	appendStringInfo(out, "%zu", place->number);
+	for (const Place *one = place; one != NULL; one = next_together(side, one))
+		count++;
+	if (count > 1)
+		appendStringInfo(out, " &times;%zu", count);
+}
+
+/* Append the numbers of the other text that a number links to, if several. */
+static void
+append_targets(StringInfo out, const Side *side, const Place *place)
+{
+	const size_t *shown_as = side->other->shown_as[place->kind];
+
+	if (next_together(side, place) == NULL)
+		return;
+	appendStringInfoString(out, " data-to=\"");
+	for (const Place *one = place; one != NULL; one = next_together(side, one))
+		appendStringInfo(out, "%s%zu", one == place ? "" : " ",
+						 shown_as[one->number]);
+	appendStringInfoString(out, "\"");
+}
+
+/*
+ * Append the number of a place, a link to the other text.  If it stands for
+ * several, the script goes to each in turn.
+ */
 static void
 append_link(StringInfo out, const Side *side, const Place *place)
 {
-	const char *prefix = place->is_case ? "case-" : "";
+	const char *prefix = place->kind == PLACE_CASE ? "case-" : "";
 
-	appendStringInfo(out, "<a id=\"%s%c%zu\" href=\"#%s%c%zu\" aria-label="
-					 "\"%s %zu, to the other text\">%zu</a>",
-					 prefix, side->name, place->number, prefix, side->other,
-					 place->number,
-					 place->is_case ? "Case" :
-					 "Passage", place->number, place->number);
+	appendStringInfo(out, "<a id=\"%s%c%zu\" href=\"#%s%c%zu\"", prefix,
+					 side->name, place->number, prefix, side->other->name,
+					 side->other->shown_as[place->kind][place->number]);
+	append_targets(out, side, place);
+	appendStringInfo(out, " aria-label=\"%s ",
+					 place->kind == PLACE_CASE ? "Case" : "Passage");
+	append_number(out, side, place);
+	appendStringInfoString(out, ", to the other text\">");
+	append_number(out, side, place);
+	appendStringInfoString(out, "</a>");
 }
 
 /* Begin the mark of a passage or a case. */
 static void
 begin_mark(StringInfo out, const Place *place)
 {
-	if (place->is_case)
+	if (place->kind == PLACE_CASE)
 		appendStringInfoString(out, "<mark class=\"case\">");
 	else
 		appendStringInfo(out, "<mark class=\"c%zu\">",
@@ -532,34 +659,72 @@ top_place(OpenPlaces *open, uint32 at)
 	return open->n > 0 ? open->places[open->n - 1] : NULL;
 }
 
-/*
- * Append text from `at` to `stop`, marked as the top passage or, without one,
- * as the top case.  Returns where it ends.
- */
-static uint32
-append_up_to(StringInfo out, const Side *side, OpenPlaces *passages,
-			 OpenPlaces *cases,
-			 uint32 at, uint32 stop)
+/* Where a text is appended */
+typedef struct TextWriter
 {
-	while (at < stop)
-	{
-		const Place *top = top_place(passages, at);
-		uint32		end = stop;
+	StringInfo	out;
+	const Side *side;
+	OpenPlaces	open[PLACE_KINDS];
+	uint32		at;				/* the bytes before it have been appended */
+	size_t		differing;		/* the first span of differing words that may
+								 * reach behind `at` */
+} TextWriter;
 
-		if (top == NULL)
-			top = top_place(cases, at);
-		if (top != NULL)
+/* Append the text of a passage up to `end`, with the words that differ. */
+static void
+append_passage_text(TextWriter *writer, uint32 end)
+{
+	const Side *side = writer->side;
+	const char *utf8 = side->text->utf8;
+
+	while (writer->at < end)
+	{
+		const WordSpan *span = &side->differing[writer->differing];
+		uint32		start = writer->differing < side->ndiffering ?
+		Min(Max(span->start, writer->at), end) : end;
+
+		append_escaped(writer->out, utf8 + writer->at, start - writer->at);
+		writer->at = start;
+		if (start == end)
+			break;
+		if (span->end > start)
 		{
-			end = Min(end, top->span.end);
-			begin_mark(out, top);
+			writer->at = Min(span->end, end);
+			appendStringInfoString(writer->out, "<u>");
+			append_escaped(writer->out, utf8 + start, writer->at - start);
+			appendStringInfoString(writer->out, "</u>");
 		}
-		Assert(end > at && end <= side->text->len);
-		append_escaped(out, side->text->utf8 + at, end - at);
-		if (top != NULL)
-			appendStringInfoString(out, "</mark>");
-		at = end;
+		writer->differing += span->end <= writer->at;
 	}
-	return at;
+}
+
+/*
+ * Append text up to `stop`, marked as the top passage or, without one, as the
+ * top case.
+ */
+static void
+append_up_to(TextWriter *writer, uint32 stop)
+{
+	while (writer->at < stop)
+	{
+		const Place *passage = top_place(&writer->open[PLACE_PASSAGE],
+										 writer->at);
+		const Place *top = passage != NULL ? passage :
+		top_place(&writer->open[PLACE_CASE], writer->at);
+		uint32		end = top != NULL ? Min(stop, top->span.end) : stop;
+
+		Assert(end > writer->at && end <= writer->side->text->len);
+		if (top != NULL)
+			begin_mark(writer->out, top);
+		if (passage != NULL)
+			append_passage_text(writer, end);
+		else
+			append_escaped(writer->out, writer->side->text->utf8 + writer->at,
+						   end - writer->at);
+		if (top != NULL)
+			appendStringInfoString(writer->out, "</mark>");
+		writer->at = end;
+	}
 }
 
 /*
@@ -569,88 +734,100 @@ append_up_to(StringInfo out, const Side *side, OpenPlaces *passages,
 static void
 append_text(StringInfo out, const Side *side)
 {
-	size_t		size = (side->n + 1) * sizeof(Place *);
-	OpenPlaces	passages = {palloc_extended(size, MCXT_ALLOC_HUGE), 0};
-	OpenPlaces	cases = {palloc_extended(size, MCXT_ALLOC_HUGE), 0};
-	uint32		at = 0;
+	TextWriter	writer = {.out = out,.side = side};
 
+	for (int kind = 0; kind < PLACE_KINDS; kind++)
+		writer.open[kind].places = palloc_huge(side->n, sizeof(Place *));
 	for (size_t i = 0; i < side->n; i++)
 	{
 		const Place *place = &side->places[i];
-		OpenPlaces *open = place->is_case ? &cases : &passages;
+		OpenPlaces *open = &writer.open[place->kind];
 
 		CHECK_FOR_INTERRUPTS();
-		at = append_up_to(out, side, &passages, &cases, at, place->span.start);
-		top_place(open, at);
+		append_up_to(&writer, place->span.start);
+		top_place(open, writer.at);
+		if (!has_number(side, place))
+			continue;
 		begin_mark(out, place);
 		append_link(out, side, place);
 		appendStringInfoString(out, "</mark>");
 		open->places[open->n++] = place;
 	}
-	append_up_to(out, side, &passages, &cases, at, side->text->len);
-	pfree(passages.places);
-	pfree(cases.places);
+	append_up_to(&writer, side->text->len);
+	for (int kind = 0; kind < PLACE_KINDS; kind++)
+		pfree(writer.open[kind].places);
 }
 
 /* Append a text and its title. */
 static void
 append_side(StringInfo out, const Side *side, const char *language)
 {
+	UScriptCode script = main_script(side->text);
+
 	appendStringInfo(out, "<div>\n<h2 id=\"t%c\" dir=\"auto\">", side->name);
 	append_escaped(out, side->title, side->title_len);
 	appendStringInfo(out,
 					 "</h2>\n<div class=\"text\" id=\"%c\" tabindex=\"0\" "
-					 "role=\"region\" aria-labelledby=\"t%c\" dir=\"%s\"",
+					 "role=\"region\" aria-labelledby=\"t%c\" dir=\"%s\" lang=\"",
 					 side->name, side->name,
-					 is_right_to_left(side->text) ? "rtl" : "ltr");
-	if (language != NULL)
-		appendStringInfo(out, " lang=\"%s\"", language);
-	appendStringInfoString(out, ">");
+					 uscript_isRightToLeft(script) ? "rtl" : "ltr");
+	append_language(out, script, language);
+	appendStringInfoString(out, "\">");
 	append_text(out, side);
 	appendStringInfoString(out, "</div>\n</div>\n");
 }
 
 /* The page */
 
-/* Append how much of a text is in passages. */
+/* Append the title of a text. */
 static void
-append_share(StringInfo out, const Side *side)
+append_title(StringInfo out, const Side *side)
 {
-	appendStringInfo(out, "%.1f&nbsp;%% of <q><bdi>", 100 * side->covered);
+	appendStringInfoString(out, "<q><bdi>");
 	append_escaped(out, side->title, side->title_len);
 	appendStringInfoString(out, "</bdi></q>");
 }
 
+/* Append how much of a text is in passages. */
+static void
+append_share(StringInfo out, const Side *side)
+{
+	appendStringInfo(out, "%.1f&nbsp;%% of ", 100 * side->covered);
+	append_title(out, side);
+}
+
 /*
- * Append how many cases and passages there are, and how much of the texts is
- * in passages.
+ * Append, in sentences, how many cases and passages there are, and how much of
+ * the texts is in passages.
  */
 static void
-append_summary(StringInfo out, const Side *a, const Side *b, size_t ncases)
+append_summary(StringInfo out, const Side *a, const Side *b, size_t ncases,
+			   size_t npassages)
 {
-	size_t		npassages = a->n - ncases;
-
-	Assert(a->n == b->n && a->n >= ncases);
-	if (ncases > 0)
-		appendStringInfo(out, "%zu %s, ", ncases, ncases == 1 ? "case" :
-						 "cases");
-	if (npassages == 0)
+	append_title(out, a);
+	appendStringInfoString(out, " and ");
+	append_title(out, b);
+	if (npassages > 0)
+		appendStringInfo(out, " have %zu %s in common: ", npassages,
+						 npassages == 1 ? "passage" : "passages");
+	else
+		appendStringInfoString(out, " have no passage in common");
+	if (npassages > 0)
 	{
-		appendStringInfo(out, "%s passage in common.", ncases > 0 ? "no" :
-						 "No");
-		return;
+		append_share(out, a);
+		appendStringInfoString(out, ", ");
+		append_share(out, b);
 	}
-	appendStringInfo(out, "%zu %s: ", npassages, npassages == 1 ? "passage" :
-					 "passages");
-	append_share(out, a);
-	appendStringInfoString(out, ", ");
-	append_share(out, b);
 	appendStringInfoString(out, ".");
+	if (ncases > 0)
+		appendStringInfo(out, " %zu %s found.", ncases, ncases == 1 ?
+						 "case was" : "cases were");
 }
 
 /* Append what precedes the lists and the texts. */
 static void
-append_head(StringInfo out, const Side *a, const Side *b, size_t ncases)
+append_head(StringInfo out, const Side *a, const Side *b, size_t ncases,
+			size_t npassages)
 {
 	appendStringInfoString(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
 						   "<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
@@ -663,12 +840,15 @@ append_head(StringInfo out, const Side *a, const Side *b, size_t ncases)
 					 "<header>\n<a class=\"skip\" href=\"#a\">To the texts</a>\n"
 					 "<h1>Shared passages</h1>\n", page_style);
 	appendStringInfoString(out, "<p>");
-	append_summary(out, a, b, ncases);
+	append_summary(out, a, b, ncases, npassages);
 	appendStringInfoString(out,
 						   "</p>\n<p class=\"controls\" hidden><label><input type=\"checkbox\""
 						   " id=\"together\" checked> Scroll together</label>"
-						   " &middot; keys, in a text: n next passage, p the one before</p>\n"
-						   "</header>\n<main>\n");
+						   " &middot; keys, in a text: n next passage, p the one before");
+	if (npassages > 0)
+		appendStringInfoString(out, " &middot; <mark class=\"c0\"><u>words that "
+							   "differ</u></mark>");
+	appendStringInfoString(out, "</p>\n</header>\n<main>\n");
 }
 
 /* Return the number of passages that overlap a case in both texts. */
@@ -712,9 +892,9 @@ append_cases(StringInfo out, const Evidence *evidence, const Evidence *cases)
 	appendStringInfoString(out, "</table>\n");
 }
 
-/* Append the table of passages. */
+/* Append the table of passages: a row for each place of the first text. */
 static void
-append_list(StringInfo out, const Evidence *evidence)
+append_list(StringInfo out, const Evidence *evidence, const Side *a)
 {
 	if (evidence->npassages == 0)
 		return;
@@ -725,46 +905,130 @@ append_list(StringInfo out, const Evidence *evidence)
 						   "<th scope=\"col\">Passage</th><th scope=\"col\">"
 						   "Words in common</th><th scope=\"col\">Similarity</th>"
 						   "</tr>\n");
-	for (size_t i = 0; i < evidence->npassages; i++)
+	for (size_t i = 0; i < a->n; i++)
 	{
-		const Passage *passage = &evidence->passages[i];
+		const Place *place = &a->places[i];
+		const Passage *passage = &evidence->passages[place->number - 1];
 
 		CHECK_FOR_INTERRUPTS();
-		appendStringInfo(out,
-						 "<tr><td><a href=\"#a%zu\">%zu</a></td><td>%u</td>"
-						 "<td>%.2f</td></tr>\n", i + 1, i + 1,
+		if (place->kind != PLACE_PASSAGE || !has_number(a, place))
+			continue;
+		appendStringInfo(out, "<tr><td><a href=\"#a%zu\">", place->number);
+		append_number(out, a, place);
+		appendStringInfo(out, "</a></td><td>%u</td><td>%.2f</td></tr>\n",
 						 passage->matched, passage_similarity(passage));
 	}
 	appendStringInfoString(out, "</table>\n</div>\n</details>\n");
 }
 
-/* Add n passages or cases to a text, and number them from 1. */
+/* Places */
+
+/* Add n passages or cases, numbered from 1, to a text. */
 static void
-add_places(Side *side, const WordSpan *spans, size_t n, bool are_cases)
+add_places(Side *side, const WordSpan *spans, size_t n, PlaceKind kind)
 {
 	for (size_t i = 0; i < n; i++)
 		side->places[side->n++] = (Place)
 	{
-		spans[i], i + 1, are_cases
+		spans[i], i + 1, kind
 	};
+	side->shown_as[kind] = palloc_huge(n + 1, sizeof(size_t));
 }
 
 /*
- * Prepare one of the texts on the page, with room for `room` passages and
- * cases.
+ * Sort the places of a text, and number them: the first of one kind that begin
+ * together stands for all, and is the longest.
  */
 static void
-set_side(Side *side, char name, const ReadText *text, size_t room,
+settle_places(Side *side)
+{
+	const Place *first[PLACE_KINDS] = {NULL, NULL};
+
+	sort_places(side->places, side->n);
+	for (size_t i = 0; i < side->n; i++)
+	{
+		const Place *place = &side->places[i];
+
+		CHECK_EVERY(i);
+		if (first[place->kind] == NULL ||
+			first[place->kind]->span.start != place->span.start)
+			first[place->kind] = place;
+		side->shown_as[place->kind][place->number] =
+			first[place->kind]->number;
+	}
+}
+
+/* Prepare one of the texts on the page. */
+static void
+set_side(Side *side, char name, const Side *other, const ReadText *text,
 		 const struct varlena *title)
 {
+	memset(side, 0, sizeof(Side));
 	side->name = name;
-	side->other = name == 'a' ? 'b' : 'a';
+	side->other = other;
 	side->text = text;
 
 	side->title = text_as_utf8(title, &side->title_len);
-	side->n = 0;
-	side->places = palloc_extended((room + 1) * sizeof(Place),
-								   MCXT_ALLOC_HUGE);
+}
+
+/* Add the passages and the cases of a text. */
+static void
+set_places(Side *side, const WordSpan *passages, size_t npassages,
+		   const WordSpan *cases, size_t ncases)
+{
+	side->places = palloc_huge(npassages + ncases, sizeof(Place));
+	add_places(side, cases, ncases, PLACE_CASE);
+	add_places(side, passages, npassages, PLACE_PASSAGE);
+	settle_places(side);
+}
+
+/* Set the words of a text that differ within passages, by their marks. */
+static void
+set_differing(Side *side, const uint8 *marks)
+{
+	size_t		room = 0;
+
+	for (uint32 i = 0; i < side->text->nwords; i++)
+	{
+		CHECK_EVERY(i);
+		if (marks[i] != WORD_DIFFERS)
+			continue;
+		if (i > 0 && marks[i - 1] == WORD_DIFFERS)
+		{
+			side->differing[side->ndiffering - 1].end = i + 1;
+			continue;
+		}
+		side->differing = growing_reserve(side->differing, &room,
+										  side->ndiffering + 1,
+										  sizeof(WordSpan));
+		side->differing[side->ndiffering++] = (WordSpan)
+		{
+			i, i + 1
+		};
+	}
+	text_place_spans(side->text, side->differing, side->ndiffering);
+}
+
+/* Find the words of both texts that differ within passages. */
+static void
+find_differing(Side *a, Side *b, const Evidence *evidence)
+{
+	uint8	   *a_marks = palloc_extended(a->text->nwords + 1,
+										  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	uint8	   *b_marks = palloc_extended(b->text->nwords + 1,
+										  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+
+	for (size_t i = 0; i < evidence->npassages; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		mark_passage_words(a->text->hashes, b->text->hashes,
+						   &evidence->passages[i], &evidence->rules, a_marks,
+						   b_marks);
+	}
+	set_differing(a, a_marks);
+	set_differing(b, b_marks);
+	pfree(a_marks);
+	pfree(b_marks);
 }
 
 /*
@@ -776,27 +1040,25 @@ passages_html(PG_FUNCTION_ARGS)
 {
 	CasePreset	preset = preset_named(PG_GETARG_TEXT_PP(6));
 	Evidence   *cases = evidence_of_cases(fcinfo, 7, &preset);
-	Evidence   *evidence = evidence_of_passages(fcinfo, 7);
-	size_t		room = evidence->npassages + cases->npassages;
+	Evidence   *evidence = evidence_of_passages(fcinfo, 7, true);
 	const char *language = language_tag(evidence->language);
 	Side		a;
 	Side		b;
 	StringInfoData out;
 	text	   *result;
 
-	set_side(&a, 'a', &evidence->a, room, PG_GETARG_TEXT_PP(4));
-	set_side(&b, 'b', &evidence->b, room, PG_GETARG_TEXT_PP(5));
-	add_places(&a, cases->a_spans, cases->npassages, true);
-	add_places(&b, cases->b_spans, cases->npassages, true);
-	add_places(&a, evidence->a_spans, evidence->npassages, false);
-	add_places(&b, evidence->b_spans, evidence->npassages, false);
-	sort_places(a.places, a.n);
-	sort_places(b.places, b.n);
+	set_side(&a, 'a', &b, &evidence->a, PG_GETARG_TEXT_PP(4));
+	set_side(&b, 'b', &a, &evidence->b, PG_GETARG_TEXT_PP(5));
+	set_places(&a, evidence->a_spans, evidence->npassages, cases->a_spans,
+			   cases->npassages);
+	set_places(&b, evidence->b_spans, evidence->npassages, cases->b_spans,
+			   cases->npassages);
+	find_differing(&a, &b, evidence);
 	evidence_coverage(evidence, &a.covered, &b.covered);
 	initStringInfo(&out);
-	append_head(&out, &a, &b, cases->npassages);
+	append_head(&out, &a, &b, cases->npassages, evidence->npassages);
 	append_cases(&out, evidence, cases);
-	append_list(&out, evidence);
+	append_list(&out, evidence, &a);
 	appendStringInfoString(&out, "<div class=\"texts\">\n");
 	append_side(&out, &a, language);
 	append_side(&out, &b, language);

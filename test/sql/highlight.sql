@@ -46,7 +46,7 @@ $$ SELECT substr(part, strpos(part, '>') + 1)
 -- what a browser shows of it, without the numbers of passages
 CREATE FUNCTION shown(html text) RETURNS text
     LANGUAGE sql IMMUTABLE AS
-$$ SELECT replace(replace(replace(replace(replace(regexp_replace(regexp_replace(html, '<a [^>]*>[0-9]+</a>', '', 'g'), '</?mark[^>]*>', '', 'g'),
+$$ SELECT replace(replace(replace(replace(replace(regexp_replace(regexp_replace(html, '<a [^>]*>[0-9]+( &times;[0-9]+)?</a>', '', 'g'), '</?(mark[^>]*|u)>', '', 'g'),
           '&lt;', '<'), '&gt;', '>'), '&quot;', '"'), '&#39;', ''''), '&amp;', '&') $$;
 
 SELECT page_text(passages_html(:'a', :'b'), 'a') AS a, page_text(passages_html(:'a', :'b'), 'b') AS b \gx
@@ -56,8 +56,8 @@ SELECT page_text(passages_html('a b c d e f g', 'a b c d x x x x x x x x x x c d
 SELECT page_text(passages_html('a b c d', 'x', 4), 'a'), page_text(passages_html('', ''), 'b') AS empty;
 -- with very many passages the page takes no longer than to find them
 SET statement_timeout = '60s';
-SELECT cardinality(string_to_array(passages_html('one two', b, 2, 0), '<mark class="c7"><a')) - 1 AS marks
-FROM (SELECT string_agg('one two u' || i, ' ') AS b FROM generate_series(1, 200000) i) t;
+SELECT cardinality(string_to_array(page, '<mark class="c7"><a')) - 1 AS marks, regexp_replace(page_text(page, 'a'), 'data-to="[^"]*" ', '') AS a
+FROM (SELECT string_agg('one two u' || i, ' ') AS b FROM generate_series(1, 200000) i) t, passages_html('one two', b, 2, 0) page;
 RESET statement_timeout;
 -- head and list, titles
 SELECT regexp_matches(passages_html(:'a', :'b', a_title => 'A <b>', b_title => '"B"'), '<title>[^\n]*|<p>[^\n]*|<h2[^\n]*|<tr><td>[^\n]*', 'g');
@@ -66,12 +66,22 @@ SELECT regexp_matches(passages_html(:'a', :'b', a_title => 'A <b>', b_title => '
 \set edited 'Two railway tracks over the river were carried by it, until in 1926 the great flood took the middle pier; nobody in the whole town was hurt. By the engineer Anna Holm the bridge was built in 1894! Nobody knows more of these words, which stand elsewhere.'
 SELECT page_text(passages_html(:'fox', :'edited', 4), 'a') AS a, page_text(passages_html(:'fox', :'edited', 4), 'b') AS b \gx
 SELECT shown(page_text(passages_html(:'fox', :'edited', 4), 'a')) = :'fox' AS a, shown(page_text(passages_html(:'fox', :'edited', 4), 'b')) = :'edited' AS b;
-SELECT regexp_matches(passages_html(:'fox', :'edited', 4), '<p>[0-9][^\n]*|<tr><td>[^\n]*', 'g');
-SELECT regexp_matches(passages_html(:'fox', :'edited', preset => 'verbatim'), '<p>[0-9][^\n]*|<tr><td>[^\n]*', 'g');
+SELECT regexp_matches(passages_html(:'fox', :'edited', 4), '<p><q>[^\n]*|<tr><td>[^\n]*', 'g');
+SELECT regexp_matches(passages_html(:'fox', :'edited', preset => 'verbatim'), '<p><q>[^\n]*|<tr><td>[^\n]*', 'g');
 SELECT passages_html('a', 'b', preset => 'none');
+-- passages that begin at one place have one number, in the list, too
+SELECT regexp_matches(page, '<a id[^\n]*|<tr><td><a href="#a[^\n]*', 'g')
+FROM passages_html('x one two three, one two', 'one two. One two three; y. One two three four', 2, 0) page;
+-- words that differ, in passages that overlap, too; words that have moved
+SELECT page_text(page, 'a') AS a, page_text(page, 'b') AS b
+FROM passages_html('one two new three four five six seven eight', 'one two three four five old six seven nine eight', 2, 2, preset => 'verbatim') page \gx
+SELECT page_text(page, 'a') AS a, page_text(page, 'b') AS b
+FROM passages_html('one two x y three four', 'one two y x z three four', 2, 3, preset => 'verbatim') page \gx
 -- direction and language
 SELECT regexp_matches(passages_html('متن اول', 'text two', analysis => 'persian'), '<div class="text"[^>]*>', 'g');
 SELECT regexp_matches(passages_html('Привет', 'שלום hi'), '<div class="text"[^>]*>', 'g');
+SELECT body, regexp_match(passages_html(body, ''), '<div class="text" id="a"[^>]*( dir=[^>]*)>'), regexp_match(passages_html(body, 'a', analysis => 'russian'), 'id="a"[^>]*( lang=[^>]*)>')
+FROM unnest('{中文文本,日本語の文,カタカナ,한국어,ภาษาไทย,Ελληνικά,Русский,हिन्दी,English,"1, 2",""}'::text[]) body;
 -- the page loads nothing from other servers
 SELECT passages_html(:'a', :'b') ~ '(https?:|src=|@import|url\()' AS outside;
 
@@ -97,7 +107,7 @@ SELECT count(*) AS pages,
        count(*) FILTER (WHERE replace(replace(highlight(a, b, 2, 1), '<b>', ''), '</b>', '')
                               IS DISTINCT FROM shown_escaped) AS highlighted, sum(passages) > 500 AS many
 FROM (SELECT a, b, page, (SELECT count(*) FROM shared_passages(a, b, 2, 1)) AS passages,
-             (SELECT count(*) FROM regexp_matches(page, '<a id="[ab][0-9]+"', 'g')) AS regexp_count,
+             (SELECT sum(coalesce(m[1], '1')::int) FROM regexp_matches(page, '<a id="[ab][0-9]+"[^>]*>[0-9]+(?: &times;([0-9]+))?<', 'g') m) AS regexp_count,
              replace(replace(replace(replace(replace(a, '&', '&amp;'), '<', '&lt;'), '>', '&gt;'), '"', '&quot;'), '''', '&#39;') AS shown_escaped
       FROM generate_series(1, 150) seed, random_text(seed, 60) a, random_text(seed + 500, 70) b, passages_html(a, b, 2, 1) page) t;
 

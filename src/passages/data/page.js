@@ -18,20 +18,30 @@
     return element.getBoundingClientRect().top - text.getBoundingClientRect().top;
   }
 
-  // Scroll the other text to the passage that is nearest to the reader's eyes.
+  // The passage of a text that is nearest to the reader's eyes.  Passages come from top to bottom.
+  function nearest(side) {
+    var text = box[side], eyes = text.clientHeight / 3;
+    var low = 0, high = marks[side].length;
+
+    while (low < high) {
+      var middle = (low + high) >> 1;
+
+      if (top(marks[side][middle], text) < eyes)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return marks[side].slice(Math.max(low - 1, 0), low + 1).sort(function (one, two) {
+      return Math.abs(top(one, text) - eyes) - Math.abs(top(two, text) - eyes);
+    })[0];
+  }
+
+  // Scroll the other text along.
   function follow(side) {
-    var from = box[side], to = box[other[side]], near = null, best = 1e9;
+    var from = box[side], to = box[other[side]], near = nearest(side);
 
-    marks[side].forEach(function (mark) {
-      var distance = Math.abs(top(mark, from) - from.clientHeight / 3);
-
-      if (distance < best) {
-        best = distance;
-        near = mark;
-      }
-    });
     moved = to;
-    if (near && best < from.clientHeight)
+    if (near && Math.abs(top(near, from)) < from.clientHeight)
       to.scrollTop += top(document.getElementById(near.hash.slice(1)), to) - top(near, from);
     else
       to.scrollTop = from.scrollTop / Math.max(1, from.scrollHeight - from.clientHeight) *
@@ -51,7 +61,22 @@
     mark.scrollIntoView({block: 'center'});
   }
 
+  // A number that stands for several places goes to each in turn.
+  function turn(link) {
+    var places = link.dataset.to.split(' ');
+    var at = link.dataset.at ? (Number(link.dataset.at) + 1) % places.length : 0;
+
+    link.dataset.at = at;
+    link.hash = link.hash.replace(/[0-9]+$/, places[at]);
+  }
+
   ['a', 'b'].forEach(function (side) {
+    box[side].addEventListener('click', function (event) {
+      var link = event.target.closest('a[data-to]');
+
+      if (link)
+        turn(link);
+    });
     box[side].addEventListener('scroll', function () {
       if (moved === box[side]) {
         moved = null;
