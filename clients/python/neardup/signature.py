@@ -123,7 +123,8 @@ class Signature:
             weights = struct.unpack_from(f"<{len(self)}f", self._bytes, self._end)
             values = [f"{v}:{_shortest(w)}" for v, w in zip(values, weights, strict=True)]
         elif method.width == DENSE:
-            values = [_shortest(c) for c in self.coordinates or ()]
+            floats = struct.unpack_from(f"<{len(self)}f", self._bytes, HEADER_SIZE)
+            values = [_shortest(c) for c in floats]
         count = "" if method.exact else f"#{self.nfeatures}"
         return f"{spec}{count}{{{','.join(values)}}}"
 
