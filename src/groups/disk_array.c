@@ -91,8 +91,8 @@ read_frame(DiskArray *array, PageFrame *frame, uint64 page)
 	frame->changed = false;
 }
 
-void *
-disk_array_frame(DiskArray *array, uint64 i, bool change)
+void
+disk_array_turn(DiskArray *array, uint64 i)
 {
 	size_t		per_page = BLCKSZ / array->width;
 	uint64		page = i / per_page;
@@ -104,8 +104,10 @@ disk_array_frame(DiskArray *array, uint64 i, bool change)
 		CHECK_FOR_INTERRUPTS();
 		read_frame(array, frame, page);
 	}
-	frame->changed |= change;
-	return frame->block.data + i % per_page * array->width;
+	array->first = page * per_page;
+	array->nfirst = per_page;
+	array->page = frame->block.data;
+	array->changed = &frame->changed;
 }
 
 /* Copy n elements, from index i on, to the array if `write`, else from it. */

@@ -20,6 +20,12 @@ typedef struct DiskArray
 	uint64		npages;			/* number of pages in the file */
 	uint32		nframes;		/* page i is read into frame i % nframes */
 	struct PageFrame *frames;
+
+	/* the page used last */
+	uint64		first;			/* its first element */
+	uint64		nfirst;			/* number of its elements; 0 = none was used */
+	char	   *page;
+	bool	   *changed;		/* that it was since it was read */
 } DiskArray;
 
 /*
@@ -36,8 +42,8 @@ extern void disk_array_free(DiskArray *array);
 extern void disk_array_append(DiskArray *array, const void *elements,
 							  size_t n);
 
-/* Return element i of an array in a file; see disk_array_at(). */
-extern void *disk_array_frame(DiskArray *array, uint64 i, bool change);
+/* Go to the page of element i of an array in a file; for disk_array_at(). */
+extern void disk_array_turn(DiskArray *array, uint64 i);
 
 /*
  * Return element i, which the caller may alter if `change`; valid until the
@@ -47,9 +53,12 @@ static inline void *
 disk_array_at(DiskArray *array, uint64 i, bool change)
 {
 	Assert(i < array->n);
-	return likely(array->elements != NULL) ?
-		array->elements + i * array->width :
-		disk_array_frame(array, i, change);
+	if (likely(array->elements != NULL))
+		return array->elements + i * array->width;
+	if (i - array->first >= array->nfirst)
+		disk_array_turn(array, i);
+	*array->changed |= change;
+	return array->page + (i - array->first) * array->width;
 }
 
 /*

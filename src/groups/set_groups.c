@@ -30,6 +30,7 @@
 #include "utils/memutils.h"
 
 #include "base/compat.h"
+#include "base/hash.h"
 #include "base/interrupts.h"
 #include "base/memory.h"
 #include "groups/disk_array.h"
@@ -41,13 +42,13 @@
 /*
  * Shares of the memory, in sixteenths.  The rest is for sets and their index.
  */
-#define STATES_SHARE	4
+#define STATES_SHARE	2
 #define KNOWN_SHARE		2
 #define COUNTERS_SHARE	2		/* reserved once known sets are freed */
-#define INDEX_SHARE		10
+#define INDEX_SHARE		12
 
 /* Shares on disk, where counters and known sets are freed before the search */
-#define KEYS_SHARE		8		/* index of keys and bitmaps */
+#define KEYS_SHARE		10		/* index of keys and bitmaps */
 #define PAIRS_SHARE		1		/* deferred candidates */
 #define BATCH_SHARE		2		/* sets that are decided together */
 #define BLOCK_SHARE		1		/* sets that are compared */
@@ -147,6 +148,7 @@ struct SetGroups
 
 	/* second pass of the rule connected */
 	uint32		block;			/* first set in the index */
+	uint32		ncomponents;	/* number of components in the index */
 	uint32	   *places;			/* number in the index by set, from `block` */
 };
 
@@ -381,6 +383,13 @@ next_set(SetGroups *groups, int statuses)
 	return NULL;
 }
 
+/* True if sets are on disk, and found by keys. */
+static bool
+is_by_keys(const SetGroups *groups)
+{
+	return groups->store.on_disk && groups->store.by_keys;
+}
+
 /* Preparation */
 
 /* Count the features of all sets. */
@@ -403,6 +412,89 @@ count_features(SetGroups *groups)
 	counters_fold(&search->counters);
 }
 
+/* Keys that only one set has */
+
+/* Keys are dropped again if one in LONELY was dropped. */
+#define LONELY		8
+
+/* Count the keys of all sets; those seen before are added to `again`. */
+static uint64
+note_keys(SetGroups *groups, uint64 pass, FeatureFilter *seen,
+		  FeatureFilter *again)
+{
+	uint64		n = 0;
+	JoinSet    *set;
+
+	set_store_seek(&groups->store, 0);
+	while ((set = next_set(groups, ALL_SETS)) != NULL)
+	{
+		for (uint32 i = 0; i < set->nkeys; i++)
+		{
+			uint64		key = mix64(set->keys[i] + pass);
+
+			feature_filter_add(feature_filter_has(seen, key) ? again : seen,
+							   &key, 1);
+		}
+		n += set->nkeys;
+	}
+	return n;
+}
+
+/* Drop keys that were not seen again; return how many are left. */
+static uint64
+keep_keys(SetGroups *groups, uint64 pass, const FeatureFilter *again)
+{
+	uint64		left = 0;
+	SetStore   *store = &groups->store;
+	JoinSet    *set;
+
+	set_store_seek(store, 0);
+	set_store_begin_preparing(store);
+	while ((set = next_set(groups, ALL_SETS)) != NULL)
+	{
+		uint32		n = 0;
+
+		for (uint32 i = 0; i < set->nkeys; i++)
+			if (feature_filter_has(again, mix64(set->keys[i] + pass)))
+				set->keys[n++] = set->keys[i];
+		set->nkeys = n;
+		set_store_prepared(store, set);
+		left += n;
+	}
+	set_store_end_preparing(store);
+	return left;
+}
+
+/*
+ * Drop keys of sets on disk that are in no other set's prefix: they find
+ * nothing, but would take most of the index if texts differ.  A filter of the
+ * keys sees some of them twice, fewer of them each time.
+ */
+static void
+drop_lonely_keys(SetGroups *groups)
+{
+	size_t		most = memory_share(groups, INDEX_SHARE) / 2;
+	uint64		nkeys = groups->npostings;
+	uint64		left;
+	uint64		pass = 0;		/* by which keys are hashed */
+
+	do
+	{
+		FeatureFilter seen;
+		FeatureFilter again;
+
+		feature_filter_create(&seen, nkeys, most);
+		feature_filter_create(&again, nkeys, most);
+		if (seen.words == NULL)
+			return;
+		nkeys = note_keys(groups, ++pass, &seen, &again);
+		left = keep_keys(groups, pass, &again);
+		feature_filter_free(&seen);
+		feature_filter_free(&again);
+	} while (left < nkeys - nkeys / LONELY);
+	groups->npostings = left;
+}
+
 /* Compute the keys of each set. */
 static void
 prepare_sets(SetGroups *groups)
@@ -418,6 +510,7 @@ prepare_sets(SetGroups *groups)
 		count_features(groups);
 	/* keys depend on whether the index grows */
 	search->index.mode = INDEX_GROWING;
+	set_store_begin_preparing(store);
 	set_store_rewind(store);
 	while ((set = set_store_next_added(store)) != NULL)
 	{
@@ -429,16 +522,11 @@ prepare_sets(SetGroups *groups)
 	set_store_end_preparing(store);
 	if (store->on_disk)
 		counters_free(&search->counters);
+	if (is_by_keys(groups))
+		drop_lonely_keys(groups);
 }
 
 /* The indexes */
-
-/* True if the main index has only keys and bitmaps of sets. */
-static bool
-is_by_keys(const SetGroups *groups)
-{
-	return groups->store.on_disk && groups->store.by_keys;
-}
 
 /* Return the bytes that an index may take. */
 static size_t
@@ -464,17 +552,21 @@ static void
 begin_index(SetGroups *groups)
 {
 	JoinSearch *search = &groups->search;
+	uint64		npostings;
 
 	if (groups->algorithm->end_chunk != NULL)
 		groups->algorithm->end_chunk(search);
 	if (search->index.buckets != NULL)
 		inverted_index_free(&search->index);
 	arena_reset(&groups->used->arena);
-	growing_index_create(&search->index,
-						 Min(groups->npostings,
-							 index_memory(groups) / (8 * sizeof(Posting))),
+	npostings = Min(groups->npostings,
+					index_memory(groups) / (8 * sizeof(Posting)));
+	growing_index_create(&search->index, npostings,
 						 groups->algorithm->ordered ? search->counters.used :
 						 groups->npostings);
+	/* what is on disk is read, so that most of the time is of the CPU's cache */
+	if (is_by_keys(groups) && groups->used == &groups->main)
+		growing_index_create_filter(&search->index, npostings * 4);
 }
 
 /* Return the bytes of an index in use with n more sets of nkeys keys in all. */
@@ -571,7 +663,8 @@ probe(SetGroups *groups, const JoinSet *set)
 	Assert(index->mode == INDEX_GROWING);
 	index->limit = index->nadded;
 	index->ncandidates = 0;
-	if (index->nadded > 0)
+	if (index->nadded > 0 &&
+		growing_index_may_have(index, set->keys, set->nkeys))
 		groups->algorithm->probe[INDEX_GROWING] (&groups->search, set, 3);
 }
 
@@ -876,11 +969,15 @@ read_batch(SetGroups *groups)
 	groups->nsets = 0;
 	set_store_seek(&groups->store, groups->undecided_from);
 	while ((set = next_set(groups, WAITING)) != NULL &&
-		   batch_has_room(groups, set, nkeys))
-	{
-		nkeys += set->nkeys;
-		add_to_batch(groups, set);
-	}
+		   (set->nkeys == 0 || batch_has_room(groups, set, nkeys)))
+		/* a set without keys has no match */
+		if (set->nkeys == 0)
+			make_representative(groups, set);
+		else
+		{
+			nkeys += set->nkeys;
+			add_to_batch(groups, set);
+		}
 	groups->undecided_from = set != NULL ? (uint64) set->key.high :
 		groups->store.position;
 	return set == NULL || groups->nsets > 0;
@@ -1070,6 +1167,7 @@ index_block(SetGroups *groups)
 
 	begin_index(groups);
 	n = read_block(groups);
+	groups->ncomponents = Min(n, 1);
 	members = groups->main.members;
 	qsort(members, n, sizeof(JoinSet), compare_members);
 	search->components = palloc_huge(n, sizeof(uint32));
@@ -1079,7 +1177,10 @@ index_block(SetGroups *groups)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (members[i].key.low != members[start].key.low)
+		{
+			groups->ncomponents++;
 			start = i;
+		}
 		search->components[i] = start;
 		search->run_ends[start] = i + 1;
 		groups->places[members[i].first - groups->block] = i;
@@ -1144,9 +1245,29 @@ connect_match(SetGroups *groups, const JoinSet *member, const JoinSet *set)
 								 groups->places[member->first - groups->block]);
 	links_unite(&groups->states, first, other);
 	/* the union begins with the first set of either component */
-	if (own != NO_COMPONENT)
+	if (own != NO_COMPONENT && own != component)
+	{
 		search->components[Max(own, component)] = Min(own, component);
+		groups->ncomponents--;
+	}
 	search->component = Min(own, component);
+}
+
+/*
+ * Unite the component of a set with the components of its matches in the
+ * index.
+ */
+static void
+connect_set(SetGroups *groups, const JoinSet *set)
+{
+	uint32		first = links_root(&groups->states, set->first);
+	uint32		component = indexed_component(groups, first);
+
+	Assert(first <= set->first);
+	if (component != NO_COMPONENT && groups->ncomponents == 1)
+		return;
+	groups->search.component = component;
+	find_candidates(groups, set, set->first, connect_match);
 }
 
 /* Unite the components of matching sets. */
@@ -1167,12 +1288,7 @@ connect(SetGroups *groups)
 		position = set_store_tell(&groups->store);
 		set_store_seek(&groups->store, groups->members_from);
 		while (more && (set = next_set(groups, MEMBERS)) != NULL)
-		{
-			groups->search.component =
-				indexed_component(groups,
-								  links_root(&groups->states, set->first));
-			find_candidates(groups, set, set->first, connect_match);
-		}
+			connect_set(groups, set);
 		consider_deferred(groups, connect_match);
 		end_block(groups);
 		if (!more)

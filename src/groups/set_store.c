@@ -29,6 +29,7 @@ set_store_end(SetStore *store)
 {
 	spillfile_close(&store->values);
 	spillfile_close(&store->keys);
+	spillfile_close(&store->prepared);
 	arena_reset(&store->arena);
 	if (store->sets != NULL)
 		pfree(store->sets);
@@ -40,14 +41,13 @@ set_store_bytes(const SetStore *store)
 	return store->arena.bytes + store->max_sets * sizeof(JoinSet);
 }
 
-/* Create a file of sets, and its reader. */
+/* Create a file of sets. */
 static void
-create_file(SpillFile *file, SpillReader *reader, const char *name)
+create_file(SpillFile *file, const char *name)
 {
 	static const SpillStore private_store = {.nparts = 1};
 
 	spillfile_create(file, &private_store, name);
-	spillreader_create(reader, file, BLCKSZ);
 }
 
 /* Adding sets */
@@ -69,7 +69,9 @@ set_store_begin_on_disk(SetStore *store, bool by_keys)
 	memset(store, 0, sizeof(SetStore));
 	store->on_disk = true;
 	store->by_keys = by_keys;
-	create_file(&store->values, &store->value_reader, "values");
+	create_file(&store->values, "values");
+	spillreader_create(&store->value_reader, &store->values, BLCKSZ);
+	spillreader_create(&store->key_reader, &store->keys, BLCKSZ);
 }
 
 uint64
@@ -112,6 +114,13 @@ set_store_rewind(SetStore *store)
 		spillreader_seek(&store->value_reader, 0);
 }
 
+void
+set_store_begin_preparing(SetStore *store)
+{
+	if (store->on_disk)
+		create_file(&store->prepared, "keys");
+}
+
 JoinSet *
 set_store_next_added(SetStore *store)
 {
@@ -145,24 +154,30 @@ set_store_prepared(SetStore *store, JoinSet *set)
 						   set->keys, bytes);
 		return;
 	}
-	if (store->keys.own == NULL)
-		create_file(&store->keys, &store->key_reader, "keys");
-	spillfile_write(&store->keys, &record, sizeof(record));
+	spillfile_write(&store->prepared, &record, sizeof(record));
 	if (set->nkeys > 0)
-		spillfile_write(&store->keys,
+		spillfile_write(&store->prepared,
 						(char *) set->values - bitmap_bytes(set->size),
 						bitmap_bytes(set->size));
 	if (!store->by_keys)
-		spillfile_write(&store->keys, set->values,
+		spillfile_write(&store->prepared, set->values,
 						sizeof(uint64) * set->nvalues);
-	spillfile_write(&store->keys, set->keys, bytes);
+	spillfile_write(&store->prepared, set->keys, bytes);
 }
 
 void
 set_store_end_preparing(SetStore *store)
 {
-	if (store->on_disk && !store->by_keys)
+	if (!store->on_disk)
+		return;
+	spillfile_close(&store->keys);
+	if (!store->by_keys)
 		spillfile_close(&store->values);
+	store->keys = store->prepared;
+	memset(&store->prepared, 0, sizeof(SpillFile));
+	/* its buffer is of the file before */
+	pfree(store->key_reader.buffer);
+	spillreader_create(&store->key_reader, &store->keys, BLCKSZ);
 }
 
 /* Reading prepared sets */

@@ -33,6 +33,7 @@ typedef struct SetStore
 	SpillReader value_reader;
 	SpillFile	keys;			/* once sets are prepared */
 	SpillReader key_reader;
+	SpillFile	prepared;		/* replaces `keys` when all are prepared */
 	char	   *place;			/* the set read last: bitmap, values, keys */
 	size_t		max_place;
 	JoinSet		read;
@@ -60,13 +61,13 @@ extern uint64 set_store_add(SetStore *store, const uint64 *values, uint32 n);
 
 /*
  * Preparation: read the sets that were added, in their order, each valid until
- * the next call; and store the bitmap and the keys of the set read last.
+ * the next call; and store the bitmap and the keys of the set read last.  On
+ * disk, prepared sets can be prepared again.
  */
+extern void set_store_begin_preparing(SetStore *store);
 extern void set_store_rewind(SetStore *store);
 extern JoinSet *set_store_next_added(SetStore *store);
 extern void set_store_prepared(SetStore *store, JoinSet *set);
-
-/* End preparation. */
 extern void set_store_end_preparing(SetStore *store);
 
 /* Go to the set at a position; and the position after the set read last. */

@@ -594,16 +594,24 @@ probe_growing(JoinSearch *search, const JoinSet *set, uint32 sides)
 												 i, &end);
 
 		CHECK_FOR_INTERRUPTS();
-		for (; (posting = search_pass_own(search, posting, end)) < end;
-			 posting++)
+		while ((posting = search_pass_own(search, posting, end)) < end)
 		{
+			/* sets of the own component may follow */
+			const Posting *stop = search->components == NULL ? end :
+			posting + 1;
+
 			CHECK_EVERY(end - posting);
 			if (posting_is_small(posting))
-				compare_bitmaps_chosen(search, &bitmaps, posting, posting + 1);
-			else if (posting->key == set->keys[i] &&
-					 INDEXED_SIZE(&search->index, posting->set) <=
-					 probe.matches->most)
+			{
+				posting = compare_bitmaps_chosen(search, &bitmaps, posting,
+												 stop);
+				continue;
+			}
+			if (posting->key == set->keys[i] &&
+				INDEXED_SIZE(&search->index, posting->set) <=
+				probe.matches->most)
 				accumulate(search, &probe, posting, i, set->nvalues - i - 1);
+			posting++;
 		}
 	}
 	prefix_gather(search, &probe);

@@ -138,6 +138,8 @@ inverted_index_free(InvertedIndex *index)
 		pfree(index->postings);
 		pfree(index->entries);
 	}
+	if (index->mode == INDEX_GROWING && index->growing.filter != NULL)
+		pfree(index->growing.filter);
 	pfree(index->accumulators);
 	pfree(index->sizes);
 	pfree(index->candidates);
@@ -169,11 +171,26 @@ growing_index_create(InvertedIndex *index, uint64 npostings, uint64 nkeys)
 	index->candidates = alloc_huge(room * sizeof(uint32));
 }
 
+/* Postings for each word of a filter. */
+#define FILTER_POSTINGS	4
+
+void
+growing_index_create_filter(InvertedIndex *index, uint64 npostings)
+{
+	uint64		n = 2;
+
+	Assert(index->mode == INDEX_GROWING && index->nadded == 0);
+	while (n < npostings / FILTER_POSTINGS)
+		n *= 2;
+	index->growing.filter = alloc_zeros(n * sizeof(uint64));
+	index->growing.filter_shift = inverted_index_shift(n);
+}
+
 /* How much is added to room for that many sets or postings that is full. */
 static uint64
 grown_by(uint64 room)
 {
-	return room / 4 + 1;
+	return room / 8 + 1;
 }
 
 void
@@ -213,9 +230,10 @@ growing_index_bytes_with(const InvertedIndex *index, uint32 n, uint64 nkeys)
 		postings + grown_by(postings);
 	sets = sets <= index->growing.max_sets ? index->growing.max_sets :
 		sets + grown_by(sets);
-	return (sizeof(Bucket) << (64 - index->shift)) + postings *
-		sizeof(Posting) +
-		sets * a_set;
+	return (sizeof(Bucket) << (64 - index->shift)) +
+		(index->growing.filter == NULL ? 0 :
+		 sizeof(uint64) << (64 - index->growing.filter_shift)) +
+		postings * sizeof(Posting) + sets * a_set;
 }
 
 /* Add that many places for postings, from which buckets take theirs. */
@@ -296,6 +314,22 @@ announced_index_allocate(InvertedIndex *index)
 
 /* Sets are added */
 
+/* Add keys to the filter of a growing index, if it has one. */
+static void
+add_to_filter(InvertedIndex *index, const uint64 *keys, uint32 n)
+{
+	GrowingIndex *growing = &index->growing;
+
+	for (uint32 i = 0; growing->filter != NULL && i < n; i++)
+	{
+		uint64		hash = inverted_index_hash(keys[i]);
+
+		CHECK_EVERY(i);
+		growing->filter[hash >> growing->filter_shift] |=
+			growing_index_bits(growing, hash);
+	}
+}
+
 /* Add postings for n keys of the next set, with the tokens' positions. */
 static pg_attribute_always_inline void
 add_keys(InvertedIndex *index, IndexMode mode, const uint64 *keys, uint32 n,
@@ -317,7 +351,10 @@ inverted_index_add(InvertedIndex *index, const uint64 *keys, uint32 n,
 				   uint32 position)
 {
 	if (index->mode == INDEX_GROWING)
+	{
+		add_to_filter(index, keys, n);
 		add_keys(index, INDEX_GROWING, keys, n, position);
+	}
 	else
 		add_keys(index, INDEX_ANNOUNCED, keys, n, position);
 	if (n > 0)
@@ -348,7 +385,10 @@ inverted_index_add_bitmap(InvertedIndex *index, const uint64 *keys, uint32 n,
 {
 	Assert(posting_is_small(small));
 	if (index->mode == INDEX_GROWING)
+	{
+		add_to_filter(index, keys, n);
 		add_bitmaps(index, INDEX_GROWING, keys, n, small);
+	}
 	else
 		add_bitmaps(index, INDEX_ANNOUNCED, keys, n, small);
 	index->entries[index->nadded].bitmap = second;

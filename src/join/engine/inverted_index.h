@@ -146,6 +146,9 @@ typedef struct GrowingIndex
 {
 	uint64		nused;			/* postings that buckets have a place for */
 	uint32		max_sets;		/* sets that there is room for */
+	uint64	   *filter;			/* two bits of a word for each key; NULL =
+								 * none */
+	int			filter_shift;	/* 64 - log2(number of words) */
 	uint32		free[32];		/* places that buckets have left, lists by
 								 * log2 of the number of postings; 0 = none */
 } GrowingIndex;
@@ -219,6 +222,14 @@ extern void announced_index_allocate(InvertedIndex *index);
  */
 extern void growing_index_create(InvertedIndex *index, uint64 npostings,
 								 uint64 nkeys);
+
+/*
+ * Give an empty growing index a filter for that number of postings: sets that
+ * probe and have none of its keys are known at once if the filter is in the
+ * CPU's cache.
+ */
+extern void growing_index_create_filter(InvertedIndex *index,
+										uint64 npostings);
 
 /* Make room for one more set of that size, which is added next. */
 extern void growing_index_reserve(InvertedIndex *index, uint32 size);
@@ -307,6 +318,35 @@ inverted_index_tag(const InvertedIndex *index, uint64 key)
 {
 	return UINT32_C(1) << (inverted_index_hash(key) >> (index->shift -
 														5) & 31);
+}
+
+/* The bits of a key in its word of a growing index's filter. */
+static inline uint64
+growing_index_bits(const GrowingIndex *growing, uint64 hash)
+{
+	return UINT64CONST(1) << (hash >> (growing->filter_shift - 6) & 63) |
+		UINT64CONST(1) << (hash >> (growing->filter_shift - 12) & 63);
+}
+
+/* False if a growing index has none of n keys, by its filter. */
+static inline bool
+growing_index_may_have(const InvertedIndex *index, const uint64 *keys,
+					   uint32 n)
+{
+	const GrowingIndex *growing = &index->growing;
+
+	Assert(index->mode == INDEX_GROWING);
+	if (growing->filter == NULL)
+		return true;
+	for (uint32 i = 0; i < n; i++)
+	{
+		uint64		hash = inverted_index_hash(keys[i]);
+		uint64		bits = growing_index_bits(growing, hash);
+
+		if ((growing->filter[hash >> growing->filter_shift] & bits) == bits)
+			return true;
+	}
+	return false;
 }
 
 /* Note that sets below that size are too small; later sizes are not less. */
