@@ -22,7 +22,7 @@ CREATE SCHEMA fuzz;
 SET search_path = fuzz, public;
 SET client_min_messages = warning;
 SQL
-my $random_sets = dirname(__FILE__) . '/../sql/shared/random_sets.sql';
+my $shared = dirname(__FILE__) . '/../sql/shared';
 my $tables = <<'SQL';
 CREATE TABLE everything AS
 SELECT r AS id, r % 5 AS g, (f.x % 7)::int AS k, random_set(r) AS sig
@@ -72,7 +72,8 @@ CREATE TABLE docs AS
 SELECT id, g, k, (SELECT string_agg(chr((97 + c.x % 6)::int) || CASE WHEN c.x % 11 = 0 THEN '. ' ELSE ' ' END, '' ORDER BY e)
     FROM generate_series(1, (f.x % 40)::int) e JOIN numbers c ON c.i = (f.x % 13 * 50 + e + CASE WHEN (id + e) % 17 = 0 THEN id ELSE 0 END)) AS body
 FROM everything JOIN numbers f ON f.i = id;
-CREATE TABLE words AS SELECT lexicon_agg(body) AS lexicon FROM docs;
+CREATE TABLE words AS
+SELECT lexicon_agg(body) AS lexicon, shingle_lexicon_agg(body, 'k=2') AS shingle_lexicon, word_set_agg(body) AS word_set FROM docs;
 
 -- Groups of near-duplicates, from all pairs
 CREATE FUNCTION groups(query text, threshold float8, measure text, rule text)
@@ -101,7 +102,8 @@ BEGIN
 END $$;
 SQL
 
-# The specs that tables hold: documents' signatures by each
+# The specs that tables hold: documents' signatures by each.  Every other method of the
+# catalogs is added.
 my %specs = (
 	minhashes => 'minhash(body, 16, 2)',
 	bytes => q{minhash(body, 64, 1, 'order=sorted')},
@@ -125,7 +127,7 @@ my $small = qr/^(?:small|void|nulls|empties|kept|heirs)$/;
 # Families of relations whose signatures can be compared with each other
 my @sets = qw(plain other every_feature small void nulls empties equals parted
   heirs seen guarded kept long);
-my @families = ([ @sets ], [ @sets ], [ @sets ], map { [$_] } sort keys %specs);
+my @families = ([ @sets ], [ @sets ], [ @sets ]);
 
 # The values of two specs, which are errors where a plan computes them: here they are null,
 # so that the pairs of one spec can be compared.
@@ -167,6 +169,24 @@ sub _contents
 	return <$in>;
 }
 
+# Add a spec for each method that has none.
+sub _add_methods
+{
+	my ($connection) = @_;
+	my $calls = $connection->query(
+		"SELECT method, min(format(call, 'body')) FROM method_calls
+		WHERE takes = 'text'::regtype GROUP BY method ORDER BY method")->{rows};
+
+	foreach my $row (@$calls)
+	{
+		my ($method, $call) = @$row;
+
+		$specs{"by_$method"} = $call
+		  unless grep { /^\Q$method\E\(/ } values %specs;
+	}
+	return;
+}
+
 # Create the tables; return the generator of queries.
 sub new
 {
@@ -178,8 +198,11 @@ sub new
 		DROP SCHEMA IF EXISTS fuzz CASCADE; DROP SCHEMA IF EXISTS calm CASCADE');
 	$connection->run($nulls);
 	$connection->run($schema);
-	$connection->run(_contents($random_sets));
+	$connection->run(_contents("$shared/random_sets.sql"));
 	$connection->run($tables);
+	$connection->run(_contents("$shared/method_calls.sql"));
+	_add_methods($connection);
+	push @{ $self->{families} }, map { [$_] } sort keys %specs;
 	foreach my $table (sort keys %specs)
 	{
 		$connection->run(
@@ -281,7 +304,7 @@ sub _find_foreign
 # ------------------------------------------------------------------ pieces
 
 my @thresholds = (0.01, 0.3, 1 / 3, 0.5, 0.6, 2 / 3, 0.7, 0.75, 0.8, 0.8, 0.9, 0.95, 1);
-my @measures = qw(jaccard jaccard containment contains dice cosine intersection_size);
+my @measures = qw(jaccard jaccard containment contains dice cosine overlap_coefficient);
 
 # Whether exact sets are compared, for which every measure is defined
 sub _sets
@@ -623,7 +646,7 @@ sub _groups
 	my $dice = $self->{dice};
 	my $rows = 'SELECT DISTINCT ON (id) id, sig FROM ' . $self->_relation('a') . ' ORDER BY id, sig';
 	my $rule = $dice->any('greedy', 'connected');
-	my $measure = $self->_sets ? $dice->any(qw(jaccard dice cosine intersection_size)) : $dice->any(qw(jaccard similarity));
+	my $measure = $self->_sets ? $dice->any(qw(jaccard dice cosine overlap_coefficient)) : $dice->any(qw(jaccard similarity));
 	my $arguments = sprintf q{($$%s$$, %s, '%s', '%s')}, $rows, $dice->any(@thresholds), $measure, $rule;
 
 	$self->{looped} = "SELECT * FROM groups$arguments";

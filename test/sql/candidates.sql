@@ -15,7 +15,11 @@ SELECT id, CASE WHEN id % 97 = 0 THEN NULL ELSE signature_from(array(
 FROM (SELECT id, id / 6 AS family, (id / 6) * 7 % 120 AS size
       FROM generate_series(1::bigint, 600) id) s;
 
--- The same rows as sketches; indexed by one of them at a time
+-- The same rows as sketches; indexed by one of them at a time.  Some with several parameters,
+-- and every other method of the catalogs.
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set file :abs_srcdir '/sql/shared/method_calls.sql'
+\i :file
 CREATE TABLE method (name text, call text);
 INSERT INTO method VALUES
     ('minhash 128', 'minhash(sig)'), ('minhash 20', 'minhash(sig, 20)'), ('minhash 1', 'minhash(sig, 1)'),
@@ -23,6 +27,8 @@ INSERT INTO method VALUES
     ('sample 2', 'sample(sig, 2)'), ('sample 10', 'sample(sig, 10)'), ('simhash', 'simhash(sig)'),
     ('supershingles', 'supershingles(sig)'), ('supershingles 1', 'supershingles(sig, 1, 8)'),
     ('megashingles', 'megashingles(sig)');
+INSERT INTO method SELECT method, format(call, 'sig') FROM method_calls
+WHERE takes = 'signature'::regtype AND method NOT IN (SELECT split_part(name, ' ', 1) FROM method);
 CREATE TABLE threshold (t float8);
 INSERT INTO threshold VALUES (0.3), (0.55), (0.8), (0.9), (0.96), (1);
 CREATE TABLE sketch (id int, sig signature);
@@ -173,4 +179,5 @@ SELECT lsh_probability(0.5, 0, 5);
 SELECT supershingle_probability(0.5, 6, 14, 7);
 
 DROP TABLE docs, method, threshold, sketch, query, found, approx;
+DROP VIEW method_calls;
 DROP FUNCTION compare, candidates, plan;

@@ -3,18 +3,17 @@
 -- and exported keys find the same near-duplicates.  The functions are found in the
 -- catalogs, so a new method is among them.
 --
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set file :abs_srcdir '/sql/shared/method_calls.sql'
+\i :file
+-- there is a call of each function
+SELECT method FROM method_calls WHERE call IS NULL;
 CREATE TABLE sets AS
 SELECT i AS id, signature_from(array(SELECT hashint8extended(k, CASE WHEN k <= i % 8 * 3 THEN i ELSE 1000 + i / 8 END)
                                      FROM generate_series(1::bigint, 60) k)) AS set
 FROM generate_series(1, 120) i;
 
--- what makes a sketch of a signature, with 16 for a number that has no default
-CREATE TABLE sketches AS
-SELECT format('%I(set%s)', proname, CASE pronargs - pronargdefaults WHEN 2 THEN ', 16' END) AS sketch
-FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
-WHERE d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'neardup') AND prokind = 'f' AND NOT proname ~ '_final$'
-  AND prorettype = 'signature'::regtype AND proargtypes[0] = 'signature'::regtype
-  AND (pronargs - pronargdefaults = 1 OR pronargs - pronargdefaults = 2 AND proargtypes[1] = 'int'::regtype);
+CREATE TABLE sketches AS SELECT format(call, 'set') AS sketch FROM method_calls WHERE takes = 'signature'::regtype;
 SELECT count(*) >= 6 AS many FROM sketches;
 
 -- the pairs of a query, as one line, if its plan has a word
@@ -66,3 +65,4 @@ SELECT sketch, threshold, differences(sketch, threshold) FROM sketches, unnest('
 
 DROP FUNCTION differences, pairs;
 DROP TABLE sets, sketches;
+DROP VIEW method_calls;

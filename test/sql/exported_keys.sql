@@ -44,39 +44,35 @@ SELECT (SELECT count(DISTINCT (a.id, b.id)) FROM
 		JOIN (SELECT id, unnest(candidate_keys(sig, 0.8)) AS key FROM sets) b
 		ON a.key = b.key AND a.id < b.id) AS not_more;
 
--- sketches: their bands, blocks, coordinates
-SELECT what, t, count(*) AS near,
+-- all that is no set, of every method of the catalogs: sketches by bands, blocks or
+-- coordinates, vectors, words
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set file :abs_srcdir '/sql/shared/method_calls.sql'
+\i :file
+CREATE TABLE lexicons AS
+SELECT lexicon_agg(body) AS lexicon, shingle_lexicon_agg(body, 'k=2') AS shingle_lexicon, word_set_agg(body) AS word_set FROM texts;
+CREATE TABLE values_of (what text, id int, v signature);
+SELECT format('INSERT INTO values_of SELECT %L, id, %s FROM sets, lexicons', format(call, 'x'),
+              format(call, CASE takes WHEN 'text'::regtype THEN 'body' ELSE 'sig' END)) AS statement
+FROM method_calls WHERE takes = 'signature'::regtype OR method NOT IN (SELECT method FROM method_calls WHERE takes = 'signature'::regtype)
+UNION ALL
+SELECT 'INSERT INTO values_of SELECT ''minhash(x, 64)'', id, minhash(sig, 64) FROM sets' \gexec
+SELECT what, t, count(*) > 0 AS near,
 	   count(*) FILTER (WHERE NOT candidate_keys(a.v, t) && candidate_keys(b.v, t)) AS missed
-FROM (SELECT 'minhash' AS what, id, minhash(sig, 64) AS v FROM sets
-	  UNION ALL SELECT 'simhash', id, simhash(sig) FROM sets
-	  UNION ALL SELECT 'megashingles', id, megashingles(sig) FROM sets
-	  UNION ALL SELECT 'long_sentences', id, long_sentences(body) FROM sets
-	  UNION ALL SELECT 'weighted_words', id, weighted_words(body) FROM sets) a
-JOIN (SELECT 'minhash' AS what, id, minhash(sig, 64) AS v FROM sets
-	  UNION ALL SELECT 'simhash', id, simhash(sig) FROM sets
-	  UNION ALL SELECT 'megashingles', id, megashingles(sig) FROM sets
-	  UNION ALL SELECT 'long_sentences', id, long_sentences(body) FROM sets
-	  UNION ALL SELECT 'weighted_words', id, weighted_words(body) FROM sets) b USING (what),
-	 unnest('{0.8,0.95}'::float8[]) t
+FROM values_of a JOIN values_of b USING (what), unnest('{0.8,0.95}'::float8[]) t
 WHERE a.id < b.id AND near_duplicate(a.v, b.v, t)
-GROUP BY what, t ORDER BY what, t;
+GROUP BY what, t ORDER BY what COLLATE "C", t;
 
 -- pairs by the measure similarity, whatever the rule of the method; keys find no
 -- descriptive words, and a measure that a sketch cannot compute has no keys
 SELECT what, t, count(*) > 0 AS near,
 	   count(*) FILTER (WHERE NOT candidate_keys(a.v, t, 'similarity') && candidate_keys(b.v, t, 'similarity')) AS missed
-FROM (SELECT 'minhash' AS what, id, minhash(sig, 64) AS v FROM sets
-	  UNION ALL SELECT 'simhash', id, simhash(sig) FROM sets
-	  UNION ALL SELECT 'supershingles', id, supershingles(sig, 6, 4) FROM sets) a
-JOIN (SELECT 'minhash' AS what, id, minhash(sig, 64) AS v FROM sets
-	  UNION ALL SELECT 'simhash', id, simhash(sig) FROM sets
-	  UNION ALL SELECT 'supershingles', id, supershingles(sig, 6, 4) FROM sets) b USING (what),
-	 unnest('{0.8,0.9}'::float8[]) t
-WHERE a.id < b.id AND near_duplicate(a.v, b.v, t, 'similarity')
-GROUP BY what, t ORDER BY what, t;
-CREATE TABLE described AS
-SELECT id, descriptive_words(body, words) AS v
-FROM texts, (SELECT word_set_agg(body) AS words FROM texts) w;
+FROM values_of a JOIN values_of b USING (what), unnest('{0.8,0.9}'::float8[]) t
+WHERE a.id < b.id AND NOT what ~ '^descriptive' AND near_duplicate(a.v, b.v, t, 'similarity')
+GROUP BY what, t ORDER BY what COLLATE "C", t;
+DROP TABLE values_of;
+DROP VIEW method_calls;
+CREATE TABLE described AS SELECT id, descriptive_words(body, word_set) AS v FROM texts, lexicons;
 SELECT t, count(*) > 0 AS near,
 	   count(*) FILTER (WHERE NOT candidate_keys(a.v, t) && candidate_keys(b.v, t)) AS missed
 FROM described a JOIN described b ON a.id < b.id, unnest('{0.8}'::float8[]) t
@@ -84,7 +80,7 @@ WHERE near_duplicate(a.v, b.v, t) GROUP BY t;
 SELECT count(*) > 0 AS near FROM described a JOIN described b ON a.id < b.id
 WHERE near_duplicate(a.v, b.v, 0.8, 'similarity') AND NOT near_duplicate(a.v, b.v, 0.8);
 SELECT candidate_keys(v, 0.8, 'similarity') FROM described WHERE v IS NOT NULL;
-DROP TABLE described;
+DROP TABLE described, lexicons;
 SELECT candidate_keys(minhash(sig), 0.8, 'dice') FROM sets;
 SELECT candidate_keys(simhash(sig), 5, 'shared') FROM sets;
 SELECT candidate_keys(bottom(sig, 16), 0.8, 'dice') FROM sets;

@@ -10,19 +10,28 @@ CREATE FUNCTION make(id bigint) RETURNS signature LANGUAGE sql IMMUTABLE AS $$
     FROM generate_series(1, id / 6 * 7 % 60) i
     WHERE hashint8extended(i, id) & 7 > id % 3 OR id % 6 = 0))
 $$;
+-- two with other parameters, and every other method of the catalogs
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set file :abs_srcdir '/sql/shared/method_calls.sql'
+\i :file
+CREATE TABLE methods AS
+SELECT * FROM (VALUES ('minhash, 16', 'minhash(s, 16)'), ('bottom, 20', 'bottom(s, 20)')) v (method, call)
+UNION ALL
+SELECT method, format(call, 's') FROM method_calls WHERE takes = 'signature'::regtype AND method <> 'bottom';
 CREATE TABLE sketches (method text, id int, sig signature);
-CREATE FUNCTION fill(low int, high int) RETURNS void LANGUAGE sql AS $$
-  INSERT INTO sketches
-  SELECT m, id, CASE m WHEN 'minhash' THEN minhash(s) WHEN 'minhash, 16' THEN minhash(s, 16)
-                       WHEN 'bottom, 20' THEN bottom(s, 20) ELSE simhash(s) END
-  FROM generate_series(low::bigint, high) id, make(id) s,
-       unnest('{minhash,"minhash, 16","bottom, 20",simhash}'::text[]) m
-$$;
+CREATE FUNCTION fill(low int, high int) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  m methods;
+BEGIN
+  FOR m IN SELECT * FROM methods LOOP
+    EXECUTE format('INSERT INTO sketches SELECT %L, id, %s FROM generate_series(%s::bigint, %s) id, make(id) s',
+                   m.method, m.call, low, high);
+  END LOOP;
+END $$;
 SELECT fill(1, 500);
-CREATE INDEX sketches_minhash ON sketches USING neardup (sig) WHERE method = 'minhash';
-CREATE INDEX sketches_minhash_16 ON sketches USING neardup (sig) WHERE method = 'minhash, 16';
-CREATE INDEX sketches_bottom ON sketches USING neardup (sig) WHERE method = 'bottom, 20';
-CREATE INDEX sketches_simhash ON sketches USING neardup (sig) WHERE method = 'simhash';
+SELECT format('CREATE INDEX %I ON sketches USING neardup (sig) WHERE method = %L',
+              'sketches_' || replace(method, ', ', '_'), method) AS statement
+FROM methods ORDER BY method COLLATE "C" \gexec
 ANALYZE sketches;
 
 CREATE FUNCTION asked(m text, OUT conditions text, OUT nearest text)
@@ -57,8 +66,8 @@ BEGIN
           set_config('enable_indexscan', CASE WHEN plan IN ('seq', 'bitmap') THEN 'off' ELSE 'on' END, true),
           set_config('enable_bitmapscan', CASE WHEN plan = 'bitmap' THEN 'on' ELSE 'off' END, true);
   INSERT INTO answers
-  SELECT plan, (SELECT count(*) FROM sketches), m, a.*
-  FROM unnest('{minhash,"minhash, 16","bottom, 20",simhash}'::text[]) m, asked(m) a;
+  SELECT plan, (SELECT count(*) FROM sketches), method, a.*
+  FROM methods, asked(method) a;
   COMMIT;
 END $$;
 CALL ask('seq');
@@ -76,9 +85,9 @@ CALL ask('index');
 CALL ask('bitmap');
 SELECT rows, method, count(*) AS plans, count(DISTINCT conditions) AS conditions,
        count(DISTINCT nearest) AS nearest, max(length(conditions)) > 500 AS found
-FROM answers GROUP BY rows, method ORDER BY rows, method;
-SELECT c::text, neardup_index_check(c, true) > 0 AS indexed
-FROM unnest('{sketches_minhash,sketches_minhash_16,sketches_bottom,sketches_simhash}'::regclass[]) c;
+FROM answers GROUP BY rows, method ORDER BY rows, method COLLATE "C";
+SELECT indexrelid::regclass AS index, neardup_index_check(indexrelid, true) > 0 AS indexed
+FROM pg_index WHERE indrelid = 'sketches'::regclass ORDER BY indexrelid::regclass::text COLLATE "C";
 
 -- The index finds and orders them
 SET enable_seqscan = off;
@@ -126,6 +135,7 @@ CREATE CONSTRAINT TRIGGER guard AFTER INSERT ON guarded
   FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.7');
 INSERT INTO guarded VALUES (1, minhash(make(24))), (2, minhash(make(50)));
 INSERT INTO guarded VALUES (3, minhash(make(25)));
-DROP TABLE sketches, answers, guarded;
+DROP TABLE sketches, methods, answers, guarded;
+DROP VIEW method_calls;
 DROP FUNCTION make, fill, asked;
 DROP PROCEDURE ask;

@@ -55,13 +55,18 @@ FROM algorithm a, query q
 WHERE q.name IN ('self', 'left') AND threshold IN ('0.3333333333333333', '0.6', '0.8')
 GROUP BY a.name ORDER BY a.name;
 
--- Sketches, computed
+-- Sketches, computed: some with several parameters, and every other method of the catalogs
+\set file :abs_srcdir '/sql/shared/method_calls.sql'
+\i :file
+CREATE TEMP VIEW sketch AS
+SELECT unnest('{"minhash(sig, 16)","minhash(sig, 64)","bottom(sig, 8)","sample(sig, 2)"}'::text[]) AS sketch
+UNION ALL
+SELECT format(call, 'sig') FROM method_calls WHERE takes = 'signature'::regtype AND method NOT IN ('minhash', 'bottom', 'sample');
 CREATE TEMP VIEW sketch_query AS
 SELECT sketch, threshold, name, format(text,
     format('near_duplicate(%1$s, %2$s, %3$s)', replace(sketch, 'sig', 'a.sig'),
            replace(sketch, 'sig', 'b.sig'), threshold)) AS text
-FROM unnest('{"minhash(sig, 16)","minhash(sig, 64)","bottom(sig, 8)","sample(sig, 2)",supershingles(sig),megashingles(sig),simhash(sig)}'::text[]) sketch,
-    unnest('{0.4,0.8}'::text[]) threshold, (VALUES
+FROM sketch, unnest('{0.4,0.8}'::text[]) threshold, (VALUES
     ('inner', 'SELECT a.id, b.id AS b FROM left_sets a JOIN right_sets b ON %s AND a.kind <> b.kind'),
     ('left', 'SELECT a.id, b.id AS b FROM left_sets a LEFT JOIN right_sets b ON %s'),
     ('anti', 'SELECT a.id FROM left_sets a WHERE NOT EXISTS (SELECT FROM right_sets b WHERE %s)'))
