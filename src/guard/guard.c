@@ -60,6 +60,8 @@ guard_create(MemoryContext parent, Relation rel, const Trigger *trigger)
 		guard_parse_condition(guard, rel, trigger, arguments.condition);
 	guard_list_tables(guard, parent, rel, trigger);
 	prepare_new_rows(guard, rel);
+	if (guard->before && TRIGGER_FOR_INSERT(trigger->tgtype))
+		guard->unique = guard_list_unique(rel);
 	if (guard->mode == GUARD_TAG)
 		guard->tag = guard_tag_column(guard, rel, trigger->tgargs[3]);
 	Assert(guard->own != NULL && guard->own->relid == RelationGetRelid(rel));
@@ -100,29 +102,6 @@ call_site_guard(FmgrInfo *flinfo, Relation rel, const Trigger *trigger)
 /* One row */
 
 /*
- * Read the new row of a trigger; for an AFTER trigger, its live version.
- * False if there is nothing to compare.
- */
-static bool
-read_row(Guard *guard, TriggerData *trigdata, NewRow *row)
-{
-	bool		update = TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event);
-	TupleTableSlot *slot = update ? trigdata->tg_newslot :
-	trigdata->tg_trigslot;
-	ItemPointerData tid = slot->tts_tid;
-
-	if (guard->before && update)
-		tid = trigdata->tg_trigtuple->t_self;
-	if (!guard->before)
-		slot = guard_live_version(guard, trigdata->tg_relation, &tid);
-	if (slot == NULL || !guard_read_row(guard, slot, row))
-		return false;
-	row->place = guard->before && !update ? ROW_INSERTED_LATER : ROW_AT_TID;
-	row->tid = tid;
-	return true;
-}
-
-/*
  * Do with a row what the mode says; match is NULL if it has no near-duplicate.
  * Returns the result of the trigger function.  If that is a new copy, it is in
  * the memory context `caller`.
@@ -141,8 +120,8 @@ act(Guard *guard, TriggerData *trigdata, const NewRow *row,
 		case GUARD_REJECT:
 		case GUARD_WARN:
 			if (match != NULL)
-				guard_report(guard, rel, trigdata->tg_trigger,
-							 guard_describe(guard, rel, row->slot, match));
+				guard_report_match(guard, rel, trigdata->tg_trigger, row->slot,
+								   match);
 			break;
 		case GUARD_SKIP:
 			guard_note_skipped(rel, row->slot, match);
@@ -161,24 +140,22 @@ static HeapTuple
 check_row(Guard *guard, TriggerData *trigdata, MemoryContext caller)
 {
 	bool		update = TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event);
-	TupleTableSlot *slot = update ? trigdata->tg_newslot :
-	trigdata->tg_trigslot;
 	HeapTuple	tuple = update ? trigdata->tg_newtuple :
 	trigdata->tg_trigtuple;
-	NewRow		row = {.slot = slot};
+	NewRow		row;
+	RowState	state;
 	GuardMatch	match;
 	bool		found;
 
-	/* generation expressions may name tableoid */
-	slot->tts_tableOid = RelationGetRelid(trigdata->tg_relation);
-	if (update && guard_row_unchanged(guard, trigdata->tg_trigslot, slot))
+	if (guard->mode == GUARD_SKIP && !update && guard_has_moved(trigdata))
+		return tuple;
+	state = guard_read_new(guard, trigdata, &row);
+	if (state == ROW_UNCHANGED)
 	{
 		guard_note_accepted(guard, trigdata);
 		return tuple;
 	}
-	if (guard->mode == GUARD_SKIP && !update && guard_has_moved(trigdata))
-		return tuple;
-	found = read_row(guard, trigdata, &row) &&
+	found = state == ROW_READ &&
 		guard_search(guard, trigdata->tg_relation, &row, &match);
 	tuple = act(guard, trigdata, &row, found ? &match : NULL, caller);
 	if (found)

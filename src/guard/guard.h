@@ -125,7 +125,6 @@ typedef struct GuardPartitions
 	MemoryContextCallback unwatch;	/* removes the node from that list */
 } GuardPartitions;
 
-/* Unique indexes of a table; see guard_unique.c. */
 /* Unique indexes of a table; see guard_unique.c */
 typedef struct GuardUnique GuardUnique;
 
@@ -151,8 +150,8 @@ typedef struct Guard
 	int			nscope;
 	GuardTable *own;			/* table on which the trigger fires */
 	GuardPartitions *partitions;	/* all tables to search; NULL = own only */
-	GuardUnique *unique;		/* unique indexes of own, for a BEFORE
-								 * trigger; NULL = not looked up yet */
+	GuardUnique *unique;		/* unique indexes of own, for a trigger BEFORE
+								 * INSERT */
 	TupleTableSlot *slot;		/* the new row, if it was fetched again */
 	uint64		visited;		/* number of rows that searches have visited */
 	ExprContext *row;			/* memory of one call */
@@ -180,12 +179,31 @@ typedef struct NewRow
 	bool	   *scope_isnull;
 } NewRow;
 
+/* What reading the new row of a trigger has shown */
+typedef enum RowState
+{
+	ROW_UNCHANGED,				/* an UPDATE changed nothing that the guard
+								 * reads */
+	ROW_NOT_COMPARED,			/* deleted, not guarded, or without a
+								 * signature */
+	ROW_READ,
+} RowState;
+
 /* A near-duplicate of the new row */
 typedef struct GuardMatch
 {
 	GuardTable *table;			/* table whose slot holds the row */
 	double		similarity;
 } GuardMatch;
+
+/* What the user may know of a new row and its match */
+typedef struct GuardReadable
+{
+	char	   *key;			/* key of the match; NULL = none, or not
+								 * readable */
+	char	   *new_key;		/* key of the new row */
+	bool		similarity;		/* true if he may know the similarity */
+} GuardReadable;
 
 /* One scan of one table */
 typedef struct ConflictScan
@@ -350,6 +368,21 @@ extern bool guard_inputs_unchanged(const Bitmapset *inputs,
 								   TupleTableSlot *after);
 
 /*
+ * Return the live version of the row at *tid, which this transaction has
+ * written, in guard->slot, and set *tid to its place.  NULL if the row was
+ * deleted.
+ */
+extern TupleTableSlot *guard_live_version(Guard *guard, Relation rel,
+										  ItemPointer tid);
+
+/*
+ * Read the new row of a row trigger once, in the current memory context: for
+ * an AFTER trigger, its live version.
+ */
+extern RowState guard_read_new(Guard *guard, TriggerData *trigdata,
+							   NewRow *row);
+
+/*
  * Read a new row, in the current memory context.  False if its signature is
  * null or empty, or if the row is not guarded.
  */
@@ -382,41 +415,11 @@ extern GuardValue *guard_scope_columns(const Guard *guard, Relation rel,
 extern uint64 guard_scope_hash(Guard *guard, const NewRow *row);
 
 /*
- * Return the number of columns of the scope that an index of the table can
- * search.
- */
-extern int	guard_scope_served(const Guard *guard, const GuardTable *table,
-							   Relation index);
-
-/*
- * Set scan keys for the columns of the new row's scope that an index of the
- * table can search; return their number.
- */
-extern int	guard_scope_scankeys(const ConflictScan *scan, Relation index,
-								 ScanKey keys);
-
-/*
  * True if the row in the table's slot is similar to the new row and in its
  * scope; sets *same to true if the bytes of the signatures are equal.  Sets
  * scan->similarity.
  */
 extern bool guard_is_similar(ConflictScan *scan, bool *same);
-
-/* True if this transaction inserted the row, by COPY ... FREEZE included. */
-extern bool guard_is_own(TupleTableSlot *slot);
-
-/*
- * Return the command of this transaction that inserted the row in the slot.
- * For a frozen row that was deleted since, return the command that deleted it.
- */
-extern CommandId guard_own_command(TupleTableSlot *slot);
-
-/*
- * True if one command inserted both rows.  `row` is the new row, in the table
- * or in a transition table of the running statement.
- */
-extern bool guard_inserted_together(TupleTableSlot *row,
-									TupleTableSlot *other);
 
 /* guard_condition.c */
 
@@ -446,6 +449,11 @@ extern bool guard_condition_holds(ConflictScan *scan);
 /* guard_unique.c */
 
 /*
+ * Return the unique indexes of a table, in the current memory context.
+ */
+extern GuardUnique *guard_list_unique(Relation rel);
+
+/*
  * True if the row in the slot of guard->own equals the new row in the keys of
  * a primary key or another unique index.
  */
@@ -470,24 +478,42 @@ extern bool guard_key_compare(Relation rel, TupleTableSlot *a,
 extern bool guard_has_key(Relation rel, TupleTableSlot *row);
 
 /*
- * Return the key of a row as "(id)=(17)".  NULL if there is no primary key,
- * the row does not have all of it, or the user may not read it.
- */
-extern char *guard_describe_key(Relation rel, TupleTableSlot *row);
-
-/*
  * Return the primary key of a row as text; several columns become the text of
  * a row value.  The table must have a key.
  */
 extern char *guard_key_text(Relation rel, TupleTableSlot *row);
 
 /*
- * True if the user may know the similarity of the match: if he may read its
- * signature, and its key if there is one.
+ * Return what the user may know of a new row and its match; keys as
+ * "(id)=(17)" or, if `text`, as guard_key_text() returns them.
  */
-extern bool guard_may_compare(Relation rel, const GuardMatch *match);
+extern GuardReadable guard_readable(Relation rel, TupleTableSlot *row,
+									const GuardMatch *match, bool text);
 
 /* guard_search.c */
+
+/*
+ * Return the number of columns of the scope that an index of the table can
+ * search.
+ */
+extern int	guard_scope_served(const Guard *guard, const GuardTable *table,
+							   Relation index);
+
+/* True if this transaction inserted the row, by COPY ... FREEZE included. */
+extern bool guard_is_own(TupleTableSlot *slot);
+
+/*
+ * Return the command of this transaction that inserted the row in the slot.
+ * For a frozen row that was deleted since, return the command that deleted it.
+ */
+extern CommandId guard_own_command(TupleTableSlot *slot);
+
+/*
+ * True if one command inserted both rows.  `row` is the new row, in the table
+ * or in a transition table of the running statement.
+ */
+extern bool guard_inserted_together(TupleTableSlot *row,
+									TupleTableSlot *other);
 
 /*
  * True if the row in the table's slot is not the new row itself, is similar to
@@ -512,14 +538,6 @@ extern bool guard_search(Guard *guard, Relation rel, NewRow *row,
  */
 extern bool guard_deleted_since(const ConflictScan *scan,
 								TupleTableSlot *slot);
-
-/*
- * Return the live version of the row at *tid, which this transaction has
- * written, in guard->slot, and set *tid to its place.  NULL if the row was
- * deleted.
- */
-extern TupleTableSlot *guard_live_version(Guard *guard, Relation rel,
-										  ItemPointer tid);
 
 /*
  * Wait for the transaction that is changing the row at tid, as noted in the
@@ -597,6 +615,11 @@ extern char *guard_describe(const Guard *guard, Relation rel,
 /* Raise EXCLUSION_VIOLATION or, in mode warn, a warning. */
 extern void guard_report(const Guard *guard, Relation rel,
 						 const Trigger *trigger, const char *detail);
+
+/* As guard_report(), of a new row and its near-duplicate. */
+extern void guard_report_match(const Guard *guard, Relation rel,
+							   const Trigger *trigger, TupleTableSlot *row,
+							   const GuardMatch *match);
 
 /* guard_check.c */
 

@@ -13,6 +13,7 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/sysattr.h"
+#include "access/table.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
@@ -163,8 +164,12 @@ guard_key_text(Relation rel, TupleTableSlot *row)
 
 /* Rights */
 
-char *
-guard_describe_key(Relation rel, TupleTableSlot *row)
+/*
+ * Return the key of a row as "(id)=(17)".  NULL if there is no primary key,
+ * the row does not have all of it, or the user may not read it.
+ */
+static char *
+describe_key(Relation rel, TupleTableSlot *row)
 {
 	Relation	key = guard_open_key(rel);
 	Datum		values[INDEX_MAX_KEYS];
@@ -205,16 +210,40 @@ may_read(Relation rel, const GuardValue *value)
 	return value->inputs != NULL;
 }
 
-bool
-guard_may_compare(Relation rel, const GuardMatch *match)
+/*
+ * True if the user may know the similarity of a match in this table: if he may
+ * read its signature, and its key if there is one.
+ */
+static bool
+may_compare(Relation rel, const GuardMatch *match, const char *key)
 {
-	Relation	key;
+	Relation	index;
 
 	if (!may_read(rel, &match->table->key))
 		return false;
-	key = guard_open_key(rel);
-	if (key == NULL)
+	index = guard_open_key(rel);
+	if (index == NULL)
 		return true;
-	index_close(key, AccessShareLock);
-	return guard_describe_key(rel, match->table->slot) != NULL;
+	index_close(index, AccessShareLock);
+	return key != NULL;
+}
+
+GuardReadable
+guard_readable(Relation rel, TupleTableSlot *row, const GuardMatch *match,
+			   bool text)
+{
+	Relation	other = table_open(match->table->relid, NoLock);
+	TupleTableSlot *stored = match->table->slot;
+	GuardReadable readable = {
+		.key = describe_key(other, stored),
+		.new_key = describe_key(rel, row)
+	};
+
+	readable.similarity = may_compare(other, match, readable.key);
+	if (text &&readable.key != NULL)
+		readable.key = guard_key_text(other, stored);
+	if (text &&readable.new_key != NULL)
+		readable.new_key = guard_key_text(rel, row);
+	table_close(other, NoLock);
+	return readable;
 }

@@ -4,10 +4,10 @@
  */
 #include "postgres.h"
 
-#include "access/table.h"
 #include "common/shortest_dec.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 
 #include "base/compat.h"
 #include "guard/guard.h"
@@ -16,10 +16,9 @@ char *
 guard_describe(const Guard *guard, Relation rel, TupleTableSlot *row,
 			   const GuardMatch *match)
 {
-	Relation	other = table_open(match->table->relid, NoLock);
-	char	   *key = guard_describe_key(other, match->table->slot);
-	char	   *new_key = guard_describe_key(rel, row);
-	bool		shown = guard_may_compare(other, match);
+	GuardReadable readable = guard_readable(rel, row, match, false);
+	const char *key = readable.key;
+	bool		shown = readable.similarity;
 	bool		together = !guard->before &&
 	guard_inserted_together(row, match->table->slot);
 	StringInfoData text;
@@ -33,10 +32,10 @@ guard_describe(const Guard *guard, Relation rel, TupleTableSlot *row,
 	if (together)
 		appendStringInfoString(&text, " of the same statement");
 	if ((shown || key != NULL) &&
-		RelationGetRelid(other) != RelationGetRelid(rel))
+		match->table->relid != RelationGetRelid(rel))
 		appendStringInfo(&text, together ? ", in partition \"%s\"," :
 						 " of partition \"%s\"",
-						 RelationGetRelationName(other));
+						 get_rel_name(match->table->relid));
 	if (!together)
 		appendStringInfoString(&text, " is already there");
 	if (shown)
@@ -45,11 +44,10 @@ guard_describe(const Guard *guard, Relation rel, TupleTableSlot *row,
 						 double_to_shortest_decimal(match->similarity));
 	else if (together)
 		appendStringInfoString(&text, " is a near-duplicate");
-	if (shown && new_key != NULL)
-		appendStringInfo(&text, " to row %s", new_key);
+	if (shown && readable.new_key != NULL)
+		appendStringInfo(&text, " to row %s", readable.new_key);
 	appendStringInfo(&text, ", the threshold is %s.",
 					 double_to_shortest_decimal(guard->threshold));
-	table_close(other, NoLock);
 	return text.data;
 }
 
@@ -95,4 +93,11 @@ guard_report(const Guard *guard, Relation rel, const Trigger *trigger,
 			 column != InvalidAttrNumber ?
 			 errtablecol(rel, column) : errtable(rel),
 			 err_generic_string(PG_DIAG_CONSTRAINT_NAME, trigger->tgname)));
+}
+
+void
+guard_report_match(const Guard *guard, Relation rel, const Trigger *trigger,
+				   TupleTableSlot *row, const GuardMatch *match)
+{
+	guard_report(guard, rel, trigger, guard_describe(guard, rel, row, match));
 }

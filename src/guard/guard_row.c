@@ -18,7 +18,6 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/sysattr.h"
-#include "access/xact.h"
 #include "executor/executor.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -401,63 +400,6 @@ is_in_scope(const ConflictScan *scan)
 	return true;
 }
 
-/*
- * Return the key column of an index that can search column attno of the scope
- * for equal values, and set the strategy; InvalidAttrNumber if there is none.
- */
-static AttrNumber
-find_key(Relation index, AttrNumber attno, const GuardScope *scope,
-		 StrategyNumber *strategy)
-{
-	for (int i = 0; i < index->rd_index->indnkeyatts; i++)
-	{
-		if (index->rd_index->indkey.values[i] != attno ||
-			index->rd_indcollation[i] != scope->collation)
-			continue;
-		*strategy = get_op_opfamily_strategy(scope->operator,
-											 index->rd_opfamily[i]);
-		if (*strategy != InvalidStrategy)
-			return i + 1;
-	}
-	return InvalidAttrNumber;
-}
-
-int
-guard_scope_served(const Guard *guard, const GuardTable *table, Relation index)
-{
-	StrategyNumber strategy;
-	int			n = 0;
-
-	for (int i = 0; i < guard->nscope; i++)
-		n += find_key(index, table->columns[i].attno, &guard->scope[i],
-					  &strategy) != InvalidAttrNumber;
-	return n;
-}
-
-int
-guard_scope_scankeys(const ConflictScan *scan, Relation index, ScanKey keys)
-{
-	static FmgrInfo none = {0}; /* GIN has support functions instead */
-	const Guard *guard = scan->guard;
-	int			n = 0;
-
-	for (int i = 0; i < guard->nscope; i++)
-	{
-		const GuardScope *scope = &guard->scope[i];
-		StrategyNumber strategy;
-		AttrNumber	keyno = find_key(index, scan->table->columns[i].attno,
-									 scope,
-									 &strategy);
-
-		/* GIN cannot search nulls */
-		if (keyno != InvalidAttrNumber && !scan->row->scope_isnull[i])
-			ScanKeyEntryInitializeWithInfo(&keys[n++], 0, keyno, strategy,
-										   InvalidOid, scope->collation,
-										   &none, scan->row->scope[i]);
-	}
-	return n;
-}
-
 /* The new row */
 
 bool
@@ -487,6 +429,21 @@ guard_read_row(Guard *guard, TupleTableSlot *slot, NewRow *row)
 		row->scope[i] = guard_value(&guard->columns[i], slot, guard->row,
 									&row->scope_isnull[i]);
 	return true;
+}
+
+TupleTableSlot *
+guard_live_version(Guard *guard, Relation rel, ItemPointer tid)
+{
+	TableScanDesc scan;
+
+	if (table_tuple_fetch_row_version(rel, tid, SnapshotSelf, guard->slot))
+		return guard->slot;
+	scan = table_beginscan_tid(rel, SnapshotSelf);
+	table_tuple_get_latest_tid(scan, tid);
+	table_endscan(scan);
+	if (table_tuple_fetch_row_version(rel, tid, SnapshotSelf, guard->slot))
+		return guard->slot;
+	return NULL;
 }
 
 /* True if the signatures of two versions of a row have the same bytes. */
@@ -528,6 +485,33 @@ guard_row_unchanged(Guard *guard, TupleTableSlot *before,
 	return is_signature_unchanged(guard, before, after);
 }
 
+RowState
+guard_read_new(Guard *guard, TriggerData *trigdata, NewRow *row)
+{
+	bool		update = TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event);
+	TupleTableSlot *slot = update ? trigdata->tg_newslot :
+	trigdata->tg_trigslot;
+	ItemPointerData tid = slot->tts_tid;
+
+	*row = (NewRow)
+	{
+		.slot = slot
+	};
+	/* generation expressions may name tableoid */
+	slot->tts_tableOid = RelationGetRelid(trigdata->tg_relation);
+	if (update && guard_row_unchanged(guard, trigdata->tg_trigslot, slot))
+		return ROW_UNCHANGED;
+	if (guard->before && update)
+		tid = trigdata->tg_trigtuple->t_self;
+	if (!guard->before)
+		slot = guard_live_version(guard, trigdata->tg_relation, &tid);
+	if (slot == NULL || !guard_read_row(guard, slot, row))
+		return ROW_NOT_COMPARED;
+	row->place = guard->before && !update ? ROW_INSERTED_LATER : ROW_AT_TID;
+	row->tid = tid;
+	return ROW_READ;
+}
+
 /* Comparison */
 
 bool
@@ -563,38 +547,4 @@ guard_is_similar(ConflictScan *scan, bool *same)
 	MemoryContextSwitchTo(caller);
 	ResetExprContext(econtext);
 	return similar;
-}
-
-/* Commands of this transaction */
-
-bool
-guard_is_own(TupleTableSlot *slot)
-{
-	HeapTupleHeader tuple = ExecFetchSlotHeapTuple(slot, false, NULL)->t_data;
-
-	return TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetRawXmin(tuple));
-}
-
-CommandId
-guard_own_command(TupleTableSlot *slot)
-{
-	HeapTupleHeader tuple = ExecFetchSlotHeapTuple(slot, false, NULL)->t_data;
-
-	Assert(guard_is_own(slot));
-	/* HeapTupleHeaderGetCmin() refuses frozen rows */
-	return tuple->t_infomask & HEAP_COMBOCID ? HeapTupleHeaderGetCmin(tuple) :
-		HeapTupleHeaderGetRawCommandId(tuple);
-}
-
-bool
-guard_inserted_together(TupleTableSlot *row, TupleTableSlot *other)
-{
-	CommandId	command = guard_current_statement().command;
-
-	if (!guard_is_own(other))
-		return false;
-	if (TTS_IS_BUFFERTUPLE(row))
-		command = guard_is_own(row) ? guard_own_command(row) :
-			InvalidCommandId;
-	return guard_own_command(other) == command;
 }

@@ -19,6 +19,7 @@
 #include "miscadmin.h"
 #include "nodes/tidbitmap.h"
 #include "storage/lmgr.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
@@ -38,6 +39,40 @@ typedef enum Outcome
 	MOVED,						/* a dead version, whose row may have a new
 								 * version elsewhere */
 } Outcome;
+
+/* Commands of this transaction */
+
+bool
+guard_is_own(TupleTableSlot *slot)
+{
+	HeapTupleHeader tuple = ExecFetchSlotHeapTuple(slot, false, NULL)->t_data;
+
+	return TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetRawXmin(tuple));
+}
+
+CommandId
+guard_own_command(TupleTableSlot *slot)
+{
+	HeapTupleHeader tuple = ExecFetchSlotHeapTuple(slot, false, NULL)->t_data;
+
+	Assert(guard_is_own(slot));
+	/* HeapTupleHeaderGetCmin() refuses frozen rows */
+	return tuple->t_infomask & HEAP_COMBOCID ? HeapTupleHeaderGetCmin(tuple) :
+		HeapTupleHeaderGetRawCommandId(tuple);
+}
+
+bool
+guard_inserted_together(TupleTableSlot *row, TupleTableSlot *other)
+{
+	CommandId	command = guard_current_statement().command;
+
+	if (!guard_is_own(other))
+		return false;
+	if (TTS_IS_BUFFERTUPLE(row))
+		command = guard_is_own(row) ? guard_own_command(row) :
+			InvalidCommandId;
+	return guard_own_command(other) == command;
+}
 
 /* Comparison */
 
@@ -83,21 +118,6 @@ guard_is_near(ConflictScan *scan)
 }
 
 /* Versions */
-
-TupleTableSlot *
-guard_live_version(Guard *guard, Relation rel, ItemPointer tid)
-{
-	TableScanDesc scan;
-
-	if (table_tuple_fetch_row_version(rel, tid, SnapshotSelf, guard->slot))
-		return guard->slot;
-	scan = table_beginscan_tid(rel, SnapshotSelf);
-	table_tuple_get_latest_tid(scan, tid);
-	table_endscan(scan);
-	if (table_tuple_fetch_row_version(rel, tid, SnapshotSelf, guard->slot))
-		return guard->slot;
-	return NULL;
-}
 
 bool
 guard_deleted_since(const ConflictScan *scan, TupleTableSlot *slot)
@@ -250,6 +270,69 @@ visit_all(ConflictScan *scan, TIDBitmap *bitmap)
 		outcome;
 }
 
+/* The index */
+
+/*
+ * Return the key column of an index that can search column attno of the scope
+ * for equal values, and set the strategy; InvalidAttrNumber if there is none.
+ */
+static AttrNumber
+find_key(Relation index, AttrNumber attno, const GuardScope *scope,
+		 StrategyNumber *strategy)
+{
+	for (int i = 0; i < index->rd_index->indnkeyatts; i++)
+	{
+		if (index->rd_index->indkey.values[i] != attno ||
+			index->rd_indcollation[i] != scope->collation)
+			continue;
+		*strategy = get_op_opfamily_strategy(scope->operator,
+											 index->rd_opfamily[i]);
+		if (*strategy != InvalidStrategy)
+			return i + 1;
+	}
+	return InvalidAttrNumber;
+}
+
+int
+guard_scope_served(const Guard *guard, const GuardTable *table, Relation index)
+{
+	StrategyNumber strategy;
+	int			n = 0;
+
+	for (int i = 0; i < guard->nscope; i++)
+		n += find_key(index, table->columns[i].attno, &guard->scope[i],
+					  &strategy) != InvalidAttrNumber;
+	return n;
+}
+
+/*
+ * Set scan keys for the columns of the new row's scope that an index of the
+ * table can search; return their number.
+ */
+static int
+scope_scankeys(const ConflictScan *scan, Relation index, ScanKey keys)
+{
+	static FmgrInfo none = {0}; /* GIN has support functions instead */
+	const Guard *guard = scan->guard;
+	int			n = 0;
+
+	for (int i = 0; i < guard->nscope; i++)
+	{
+		const GuardScope *scope = &guard->scope[i];
+		StrategyNumber strategy;
+		AttrNumber	keyno = find_key(index, scan->table->columns[i].attno,
+									 scope,
+									 &strategy);
+
+		/* GIN cannot search nulls */
+		if (keyno != InvalidAttrNumber && !scan->row->scope_isnull[i])
+			ScanKeyEntryInitializeWithInfo(&keys[n++], 0, keyno, strategy,
+										   InvalidOid, scope->collation,
+										   &none, scan->row->scope[i]);
+	}
+	return n;
+}
+
 /*
  * Add all rows that a scan finds to a bitmap; gin_fuzzy_search_limit must not
  * leave any out.
@@ -280,7 +363,7 @@ candidates(ConflictScan *scan, ScanKey keys)
 {
 	Relation	index = index_open(scan->table->indexid, NoLock);
 	TIDBitmap  *bitmap = tbm_create(work_mem * (Size) 1024, NULL);
-	int			nkeys = 1 + guard_scope_scankeys(scan, index, &keys[1]);
+	int			nkeys = 1 + scope_scankeys(scan, index, &keys[1]);
 	IndexScanDesc found = compat_beginscan_bitmap(index, &scan->dirty, nkeys);
 
 	index_rescan(found, keys, nkeys, NULL, 0);

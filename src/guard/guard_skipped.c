@@ -65,17 +65,6 @@ begin_statement(StatementId statement)
 	last.room = last.n = last.bytes = 0;
 }
 
-/*
- * Return the key of a row as text.  NULL if the row has no key yet, or the
- * user may not read it.
- */
-static char *
-readable_key(Relation rel, TupleTableSlot *row)
-{
-	return guard_describe_key(rel, row) == NULL ? NULL :
-		guard_key_text(rel, row);
-}
-
 /* Return a copy of a text, which may be NULL, and count its bytes. */
 static char *
 copied(const char *text)
@@ -122,10 +111,7 @@ void
 guard_note_skipped(Relation rel, TupleTableSlot *row, const GuardMatch *match)
 {
 	StatementId statement = guard_current_statement();
-	const char *key;
-	const char *near_key;
-	bool		shown;
-	Relation	other;
+	GuardReadable readable;
 	MemoryContext caller;
 
 	if (!statements_equal(last.statement, statement))
@@ -133,11 +119,7 @@ guard_note_skipped(Relation rel, TupleTableSlot *row, const GuardMatch *match)
 	if (match == NULL || last.n == MAX_SKIPPED ||
 		last.bytes > (size_t) work_mem * 1024)
 		return;
-	other = table_open(match->table->relid, NoLock);
-	key = readable_key(rel, row);
-	near_key = readable_key(other, match->table->slot);
-	shown = guard_may_compare(other, match);
-	table_close(other, NoLock);
+	readable = guard_readable(rel, row, match, true);
 	if (last.memory == NULL)
 		last.memory = AllocSetContextCreate(TopMemoryContext, "skipped rows",
 											ALLOCSET_SMALL_SIZES);
@@ -147,11 +129,11 @@ guard_note_skipped(Relation rel, TupleTableSlot *row, const GuardMatch *match)
 	last.rows[last.n++] = (Skipped)
 	{
 		.relid = RelationGetRelid(rel),
-			.key = copied(key),
+			.key = copied(readable.new_key),
 			.near_relid = match->table->relid,
-			.near_key = copied(near_key),
+			.near_key = copied(readable.key),
 			.similarity = match->similarity,
-			.shown = shown,
+			.shown = readable.similarity,
 			.role = GetUserId()
 	};
 	MemoryContextSwitchTo(caller);

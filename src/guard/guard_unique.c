@@ -73,9 +73,8 @@ read_index(Relation rel, Relation index)
 	return unique;
 }
 
-/* Return the unique indexes of a table, in the current memory context. */
-static GuardUnique *
-list_indexes(Relation rel)
+GuardUnique *
+guard_list_unique(Relation rel)
 {
 	List	   *indexes = RelationGetIndexList(rel);
 	GuardUnique *unique = palloc0(sizeof(GuardUnique));
@@ -131,13 +130,7 @@ guard_unique_conflict(ConflictScan *scan)
 	MemoryContext caller;
 	bool		conflict = false;
 
-	Assert(guard->before && scan->table == guard->own);
-	if (guard->unique == NULL)
-	{
-		caller = MemoryContextSwitchTo(guard->memory);
-		guard->unique = list_indexes(scan->rel);
-		MemoryContextSwitchTo(caller);
-	}
+	Assert(scan->table == guard->own && guard->unique != NULL);
 	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	for (int i = 0; !conflict && i < guard->unique->n; i++)
 		conflict = is_equal(&guard->unique->indexes[i], scan->row->slot,
