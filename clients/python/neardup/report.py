@@ -130,7 +130,7 @@ def _member(first: Member, member: Member) -> str:
     )
     text = differences(first.text, member.text)
     return (
-        f'<h3>{b}{like}</h3>\n<p class="text" dir="auto">{text}</p>\n'
+        f'<h3>{b}{like}</h3>\n<p class="text" dir="auto" lang="und">{text}</p>\n'
         f'<fieldset data-a="{a}" data-b="{b}" data-name="{name}"><legend>{a} and {b}:</legend>'
         f"{choices}</fieldset>"
     )
@@ -141,7 +141,7 @@ def _group(size: int, members: list[Member]) -> Iterator[str]:
     yield f"<article>\n<h3>{escape(str(first.place))}: {size} texts</h3>"
     words = findall(r"\s*\S+", first.text)
     text = escape("".join(words[:60])) + (" …" if len(words) > 60 else "")
-    yield f'<p class="text" dir="auto">{text}</p>'
+    yield f'<p class="text" dir="auto" lang="und">{text}</p>'
     for member in members[1:]:
         yield _member(first, member)
     if size > len(members):
