@@ -150,8 +150,8 @@ $$;
 COMMENT ON FUNCTION _neardup_evaluation_begin(text, text, text, text, text) IS 'function of evaluate_methods(): creates tables of the documents and of the true pairs, and returns operators of ids';
 
 -- Each method is an expression that makes a signature of a document.  A table of signatures
--- is joined with itself.  neardup_found has numbers of pairs by similarity, true ones and
--- others; each threshold counts those that reach it.  For evaluate_methods(), where best is
+-- is joined with itself.  neardup_found has numbers of pairs by similarity, all and true
+-- ones; each threshold counts those that reach it.  For evaluate_methods(), where best is
 -- null, all pairs count at the only threshold.
 --
 -- Statements with texts of the caller run with the caller's search path.  It may have
@@ -183,7 +183,9 @@ DECLARE
     equal text;
     at double precision[];      -- thresholds of the method
     value text;
-    pairs text;
+    near text;
+    pairs text;                 -- queries of the pairs found, and of the true ones among them
+    correct_pairs text;
 BEGIN
     -- one dimension, counted from 1
     methods := ARRAY(SELECT unnest(methods));
@@ -229,33 +231,41 @@ BEGIN
         IF sweep AND measure = 'jaccard' THEN
             value := format('CASE WHEN %s.near_duplicate(a.neardup_signature, b.neardup_signature, 1::pg_catalog.float8) THEN 1::pg_catalog.float8 ELSE %s END', neardup, value);
         END IF;
-        -- with OFFSET 0 the join with the truth does not carry signatures
+        near := format('%s.near_duplicate(a.neardup_signature, b.neardup_signature, %s::pg_catalog.float8, %L::pg_catalog.text)',
+                       neardup, (SELECT min(t) FROM unnest(at) t), measure);
         pairs := format(E'SELECT a.id AS id1, b.id AS id2, %s AS similarity%s FROM pg_temp.neardup_signatures a JOIN pg_temp.neardup_signatures b '
-                        'ON %s.near_duplicate(a.neardup_signature, b.neardup_signature, %s::pg_catalog.float8, %L::pg_catalog.text) AND a.id %s b.id AND (%s\n) OFFSET 0',
-                        value, CASE WHEN ties <> '' THEN format(E', COALESCE((%s\n)::pg_catalog.float8, ''-Infinity'') AS tie', ties) END,
-                        neardup, (SELECT min(t) FROM unnest(at) t), measure, less, condition);
+                        'ON %s AND a.id %s b.id AND (%s\n)',
+                        value, CASE WHEN ties <> '' THEN format(E', COALESCE((%s\n)::pg_catalog.float8, ''-Infinity'') AS tie', ties) END, near, less, condition);
+        -- the true pairs among them, which are few
+        correct_pairs := format('SELECT %s AS similarity FROM pg_temp.neardup_truth t JOIN pg_temp.neardup_signatures a ON a.id %2$s t.id1 '
+                                'JOIN pg_temp.neardup_signatures b ON b.id %2$s t.id2 WHERE %3$s', value, equal, near);
         IF NOT sweep THEN
             EXECUTE run INTO find_ms USING format('CREATE TEMP TABLE neardup_pairs AS %s', pairs), path;
             pairs := 'TABLE pg_temp.neardup_pairs';
         ELSIF best <> '' THEN
             -- a document's best are all pairs that reach its greatest similarity and, among these, the greatest `ties`
-            pairs := format('WITH f AS MATERIALIZED (SELECT *, ARRAY[p.similarity%4$s] AS rank FROM (%1$s) p), best AS (SELECT v.id, pg_catalog.max(f.rank) AS best '
-                            'FROM f, LATERAL (VALUES (f.id1), (f.id2)) v (id) GROUP BY v.id) '
-                            'SELECT f.* FROM f JOIN best a ON a.id %2$s f.id1 JOIN best b ON b.id %2$s f.id2 WHERE %3$s', pairs, equal, best_condition, CASE WHEN ties <> '' THEN ', p.tie' END);
+            EXECUTE run USING format('CREATE TEMP TABLE neardup_pairs AS WITH f AS MATERIALIZED (SELECT p.*, %s AS rank FROM (%s) p), best AS (SELECT m.id, pg_catalog.max(m.best) AS best FROM ('
+                                     'SELECT f.id1 AS id, pg_catalog.max(f.rank) AS best FROM f GROUP BY f.id1 UNION ALL SELECT f.id2, pg_catalog.max(f.rank) FROM f GROUP BY f.id2) m GROUP BY m.id) '
+                                     'SELECT f.* FROM f JOIN best a ON a.id %3$s f.id1 JOIN best b ON b.id %3$s f.id2 WHERE %4$s',
+                                     CASE WHEN ties <> '' THEN 'ARRAY[p.similarity, p.tie]' ELSE 'p.similarity' END, pairs, equal, best_condition), path;
+            pairs := 'TABLE pg_temp.neardup_pairs';
+            correct_pairs := format('SELECT f.similarity FROM pg_temp.neardup_pairs f JOIN pg_temp.neardup_truth t ON f.id1 %1$s t.id1 AND f.id2 %1$s t.id2', equal);
         END IF;
-        EXECUTE run USING format('CREATE TEMP TABLE neardup_found AS SELECT f.similarity, t.id1 IS DISTINCT FROM NULL AS correct, pg_catalog.count(*) AS pairs '
-                                 'FROM (%1$s) f LEFT JOIN pg_temp.neardup_truth t ON f.id1 %2$s t.id1 AND f.id2 %2$s t.id2 GROUP BY 1, 2', pairs, equal), path;
+        EXECUTE run USING format('CREATE TEMP TABLE neardup_found AS SELECT s.similarity, pg_catalog.sum(s.found) AS found, pg_catalog.sum(s.correct) AS correct FROM ('
+                                 'SELECT p.similarity, pg_catalog.count(*) AS found, 0 AS correct FROM (%s) p GROUP BY p.similarity UNION ALL '
+                                 'SELECT p.similarity, 0, pg_catalog.count(*) FROM (%s) p GROUP BY p.similarity) s GROUP BY s.similarity',
+                                 pairs, correct_pairs), path;
         RETURN QUERY EXECUTE
             'SELECT $1, $2, c.threshold, s.signatures, s.bytes, t.true_pairs, c.found, c.correct, '
             'c.correct / nullif(t.true_pairs, 0)::float8, c.correct / nullif(c.found, 0)::float8, 2 * c.correct / nullif(c.found + t.true_pairs, 0)::float8, '
             '(c.found - c.correct) / nullif(s.documents, 0)::float8, c.highest_false, c.lowest_true - c.highest_false, $5, $6 '
-            'FROM (SELECT t.i, t.threshold, coalesce(sum(p.pairs), 0)::bigint AS found, coalesce(sum(p.pairs) FILTER (WHERE p.correct), 0)::bigint AS correct, '
-            'max(p.similarity) FILTER (WHERE NOT p.correct) AS highest_false, min(p.similarity) FILTER (WHERE p.correct) AS lowest_true '
+            'FROM (SELECT t.i, t.threshold, coalesce(sum(p.found), 0)::bigint AS found, coalesce(sum(p.correct), 0)::bigint AS correct, '
+            'max(p.similarity) FILTER (WHERE p.found > p.correct) AS highest_false, min(p.similarity) FILTER (WHERE p.correct > 0) AS lowest_true '
             'FROM unnest($3) WITH ORDINALITY t (threshold, i) LEFT JOIN pg_temp.neardup_found p ON p.similarity >= t.threshold OR NOT $4 GROUP BY t.i, t.threshold) c, '
             '(SELECT count(*) AS documents, count(neardup_signature) AS signatures, avg(pg_column_size(neardup_signature))::float8 AS bytes FROM pg_temp.neardup_signatures) s, '
             '(SELECT count(*) AS true_pairs FROM pg_temp.neardup_truth) t ORDER BY c.i'
             USING method, measure, at, sweep, make_ms, find_ms;
-        EXECUTE format('DROP TABLE pg_temp.neardup_signatures, pg_temp.neardup_found%s', CASE WHEN NOT sweep THEN ', pg_temp.neardup_pairs' END);
+        EXECUTE format('DROP TABLE pg_temp.neardup_signatures, pg_temp.neardup_found%s', CASE WHEN NOT sweep OR best <> '' THEN ', pg_temp.neardup_pairs' END);
     END LOOP;
     DROP TABLE pg_temp.neardup_documents, pg_temp.neardup_given, pg_temp.neardup_truth;
 END

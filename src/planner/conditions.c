@@ -233,6 +233,34 @@ near_measure_call(Node *node, NearCondition *condition)
 	return true;
 }
 
+/* Jaccard and similarity decide sketches differently, but have one value. */
+static Measure
+measure_of_value(Measure measure)
+{
+	return measure == MEASURE_SIMILARITY ? MEASURE_JACCARD : measure;
+}
+
+bool
+near_is_value(Node *node, const NearCondition *condition)
+{
+	List	   *args;
+	PGFunction	function = near_function(node, &args);
+	NearCondition call;
+	Measure		measure = measure_of_value(condition->measure);
+
+	if (function == signature_distance ||
+		function == signature_cosine_distance ||
+		!near_measure_call(node, &call) || exprType(node) != FLOAT8OID)
+		return false;
+	call.measure = measure_of_value(call.measure);
+	if (equal(call.left, condition->left) &&
+		equal(call.right, condition->right))
+		return call.measure == measure;
+	return equal(call.left, condition->right) &&
+		equal(call.right, condition->left) &&
+		measure_commute(call.measure) == measure;
+}
+
 /*
  * As near_measure_call(), for a comparison; false if its threshold cannot be
  * found.

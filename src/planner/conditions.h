@@ -49,6 +49,12 @@ extern bool approx_condition(Node *clause, NearCondition *condition);
 extern bool near_measure_call(Node *node, NearCondition *condition);
 
 /*
+ * True if a node is a call of the measure that the condition compares, of the
+ * condition's signatures in either order.
+ */
+extern bool near_is_value(Node *node, const NearCondition *condition);
+
+/*
  * The index condition for a condition whose left (indexarg 0) or right
  * signature is the column; NULL if there is none, or the index would visit
  * every row.

@@ -47,6 +47,46 @@ WHERE name IN ('inner', 'self', 'left', 'anti')
     OR threshold IN ('0.3333333333333333', '0.8', '1', '3')
 GROUP BY name ORDER BY name;
 
+-- The value of a pair, which the join returns: of sets, sketches, vectors, and of several
+-- specs; in the output, in a filter, above an outer join; the arguments in either order
+CREATE TABLE kinds AS
+SELECT r AS id, random_set(r) AS sig FROM generate_series(1, 120) r
+UNION ALL SELECT 200 + r, minhash(random_set(r), 32) FROM generate_series(1, 40) r
+UNION ALL SELECT 300 + r, simhash(random_set(r)) FROM generate_series(1, 40) r
+UNION ALL SELECT 400 + r, bottom(random_set(r), 8) FROM generate_series(1, 40) r
+UNION ALL SELECT 500 + r, weighted_words(repeat('common ', r % 4) || 'a' || r % 3 || ' b' || r % 5 || ' c' || r % 7) FROM generate_series(1, 40) r;
+CREATE VIEW exact_kinds AS SELECT * FROM kinds WHERE id < 200;
+CREATE VIEW weighted_kinds AS SELECT * FROM kinds WHERE id > 500;
+CREATE TEMP VIEW value_query AS
+SELECT call, name, format(text, call, source, format('near_duplicate(a.sig, b.sig, %s, %L)', threshold, measure)) AS text
+FROM (VALUES ('similarity(a.sig, b.sig)', 'jaccard', 'kinds'), ('similarity(b.sig, a.sig)', 'similarity', 'kinds'),
+             ('dice(a.sig, b.sig)', 'dice', 'exact_kinds'), ('cosine(b.sig, a.sig)', 'cosine', 'exact_kinds'),
+             ('cosine(a.sig, b.sig)', 'cosine', 'weighted_kinds'), ('dice(a.sig, b.sig)', 'jaccard', 'exact_kinds'),
+             ('containment(a.sig, b.sig)', 'containment', 'exact_kinds'), ('containment(b.sig, a.sig)', 'containment', 'exact_kinds'),
+             ('containment(b.sig, a.sig)', 'contains', 'exact_kinds'), ('1 - (a.sig <-> b.sig)', 'jaccard', 'kinds')) c (call, measure, source),
+    unnest('{0.3,0.8,1}'::text[]) threshold, (VALUES
+    ('inner', 'SELECT a.id, b.id AS b, %1$s AS value FROM %2$s a JOIN %2$s b ON %3$s AND a.id < b.id'),
+    ('filter', 'SELECT a.id, b.id AS b FROM %2$s a JOIN %2$s b ON %3$s AND a.id <> b.id AND %1$s BETWEEN 0.5 AND 0.9'),
+    ('left', 'SELECT a.id, b.id AS b, %1$s AS value, a.sig AS sig FROM %2$s a LEFT JOIN (SELECT * FROM %2$s WHERE id %% 3 > 0) b ON %3$s AND a.id > b.id'),
+    ('above', 'SELECT a.id, b.id AS b FROM %2$s a LEFT JOIN (SELECT * FROM %2$s WHERE id %% 3 > 0) b ON %3$s AND a.id > b.id WHERE coalesce(%1$s, 2) > 0.6')) q (name, text)
+WHERE name <> 'filter' OR source <> 'kinds'; -- an error of a nested loop
+SET client_min_messages = error; -- specs that differ
+SELECT call, count(*), bool_and(same_rows(text)) FROM value_query GROUP BY call ORDER BY call;
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+SELECT name, count(*), bool_and(same_rows(text)) FROM value_query GROUP BY name ORDER BY name;
+RESET work_mem;
+RESET hash_mem_multiplier;
+RESET client_min_messages;
+-- ... so that its function is not called, nor are signatures kept
+BEGIN;
+SET LOCAL track_functions = 'all';
+SET LOCAL enable_nestloop = off;
+SELECT count(similarity) FROM (SELECT similarity(a.sig, b.sig) FROM sets a JOIN sets b ON near_duplicate(a.sig, b.sig, 0.5) AND a.id < b.id OFFSET 0) p;
+SELECT count(dice) FROM (SELECT dice(a.sig, b.sig) FROM sets a JOIN sets b ON near_duplicate(a.sig, b.sig, 0.5) AND a.id < b.id OFFSET 0) p;
+SELECT name, pg_stat_get_xact_function_calls(format('%s(signature, signature)', name)::regprocedure) FROM unnest('{similarity,dice}'::text[]) name;
+COMMIT;
+
 -- Every algorithm
 CREATE TEMP VIEW algorithm AS
 SELECT unnest('{auto,ppjoin,ppjoin+,probe-count,pair-count,probe-stopwords,probe-optmerge,all-pairs-0,all-pairs-1,all-pairs-2,word-groups}'::text[]) AS name;

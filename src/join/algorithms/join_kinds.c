@@ -99,6 +99,9 @@ paired_similarity(SignatureKind kind, Measure measure, const JoinSet *a,
 {
 	uint64		overlap;
 
+	/* its values may not be in memory */
+	if (a == b && kind != KIND_SKETCHES)
+		return measure_value(measure, a->size, a->size, a->size);
 	if (kind == KIND_SKETCHES)
 		return signatures_value((const Signature *) a->values,
 								(const Signature *) b->values, measure);
@@ -114,12 +117,7 @@ paired_similarity(SignatureKind kind, Measure measure, const JoinSet *a,
 	}
 
 	Assert(a->nvalues <= a->size && b->nvalues <= b->size);
-
-	/*
-	 * prepared values lack elements of one set only, which a set shares with
-	 * itself
-	 */
-	overlap = a->first == b->first ? a->size :
-		set_overlap(a->values, a->nvalues, b->values, b->nvalues);
+	/* elements of one set only, which prepared values lack, are not shared */
+	overlap = set_overlap(a->values, a->nvalues, b->values, b->nvalues);
 	return measure_value(measure, a->size, b->size, overlap);
 }

@@ -40,7 +40,10 @@ extern const uint64 *signature_as_set(const Signature *sig,
 extern const uint64 *signature_as_scoped_set(const Signature *sig,
 											 uint64 scope, uint32 *n);
 
-/* The measure of two prepared sets, equal to that of the SQL functions. */
+/*
+ * The measure of two prepared sets, as the SQL functions compute it.  Of a
+ * set with itself, the values of a sketch alone are read.
+ */
 struct JoinSet;
 extern double paired_similarity(SignatureKind kind, Measure measure,
 								const struct JoinSet *a,

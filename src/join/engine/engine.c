@@ -676,6 +676,17 @@ engine_next(JoinEngine *join, RowGroup *outer, RowGroup *inner)
 	return true;
 }
 
+void
+engine_pair_sets(const JoinEngine *join, const JoinSet **outer,
+				 const JoinSet **inner)
+{
+	const FoundPairs *found = &join->found;
+
+	Assert(found->next > 0 && found->next <= found->n);
+	*outer = found->pairs[found->next - 1].outer;
+	*inner = found->pairs[found->next - 1].inner;
+}
+
 /* The pairs of one probe stay where they are until all are emitted. */
 bool
 engine_inner_stays(const JoinEngine *join)

@@ -90,6 +90,12 @@ extern void engine_build(JoinEngine *join, pg_atomic_uint64 *claimed);
  */
 extern bool engine_next(JoinEngine *join, RowGroup *outer, RowGroup *inner);
 
+/* The sets of the last pair, which are valid as long as its groups. */
+struct JoinSet;
+extern void engine_pair_sets(const JoinEngine *join,
+							 const struct JoinSet **outer,
+							 const struct JoinSet **inner);
+
 /*
  * True if the last two calls of engine_next() returned one inner group, with
  * its rows in place.

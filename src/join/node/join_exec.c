@@ -84,7 +84,7 @@ find_columns(Node *node, void *context)
 		Var		   *var = (Var *) node;
 		JoinSide	side = var->varno == OUTER_VAR ? SIDE_OUTER : SIDE_INNER;
 
-		if (IS_SPECIAL_VARNO(var->varno))
+		if (var->varno == OUTER_VAR || var->varno == INNER_VAR)
 			state->sides[side].columns =
 				bms_add_member(state->sides[side].columns,
 							   var->varattno - 1);
@@ -154,6 +154,51 @@ init_condition(SimilarityJoinState *state, Node *clause)
 		near.measure;
 }
 
+/* The column of PairConditions.value. */
+#define VALUE_COLUMN	1
+
+/* Let expressions read the measure of the current pair from a slot. */
+static void
+init_value(SimilarityJoinState *state)
+{
+	TupleDesc	desc;
+
+	if (state->conditions.value != NULL)
+		return;
+	desc = CreateTemplateTupleDesc(VALUE_COLUMN);
+	TupleDescInitEntry(desc, VALUE_COLUMN, "value", FLOAT8OID, -1, 0);
+	TupleDescFinalize(desc);
+	state->conditions.value = ExecInitExtraTupleSlot(state->css.ss.ps.state,
+													 desc, &TTSOpsVirtual);
+	ExecStoreVirtualTuple(state->conditions.value);
+	state->css.ss.ps.ps_ExprContext->ecxt_scantuple = state->conditions.value;
+}
+
+typedef struct ValueContext
+{
+	SimilarityJoinState *state;
+	NearCondition near;			/* the condition that drives the join */
+} ValueContext;
+
+/*
+ * Replace calls of the condition's measure: the join knows the value of a pair
+ * of sets, and its rows need no signatures.
+ */
+static Node *
+to_value(Node *node, void *context)
+{
+	ValueContext *value = context;
+
+	if (node == NULL)
+		return NULL;
+	if (!near_is_value(node, &value->near))
+		return expression_tree_mutator(node, to_value, context);
+	require_rights(value->state, node);
+	init_value(value->state);
+	return (Node *) makeVar(INDEX_VAR, VALUE_COLUMN, FLOAT8OID, -1, InvalidOid,
+							0);
+}
+
 /*
  * Initialize other conditions and the output.  If a nested loop would evaluate
  * a comparison before the near-duplicate condition, it is evaluated on values
@@ -161,12 +206,14 @@ init_condition(SimilarityJoinState *state, Node *clause)
  * self-join a row has one value for both sides.
  */
 static void
-init_output(SimilarityJoinState *state, List *filter, List *qual)
+init_output(SimilarityJoinState *state, Node *condition, List *filter,
+			List *qual)
 {
 	PlanState  *ps = &state->css.ss.ps;
 	Comparison *comparison = &state->conditions.comparison;
 	int			before = join_private(state, JOIN_PRIVATE_BEFORE);
 	Node	   *tlist = side_columns(state, (Node *) ps->plan->targetlist);
+	ValueContext value = {state};
 
 	if (before > 0 && comparison_init(comparison, linitial(filter)) &&
 		(!state->self_join ||
@@ -180,6 +227,10 @@ init_output(SimilarityJoinState *state, List *filter, List *qual)
 		comparison->kind = COMPARISON_NONE;
 	state->conditions.before = ExecInitQual(list_copy_head(filter, before),
 											ps);
+	(void) similarity_join_clause(condition, &value.near);
+	tlist = to_value(tlist, &value);
+	filter = (List *) to_value((Node *) filter, &value);
+	qual = (List *) to_value((Node *) qual, &value);
 	find_columns(tlist, state);
 	find_columns((Node *) qual, state);
 	find_columns((Node *) filter, state);
@@ -240,8 +291,8 @@ begin(CustomScanState *node, EState *estate, int eflags)
 		estate->es_epq_active == NULL;
 	init_rows(state, estate);
 	init_condition(state, list_nth(exprs, JOIN_EXPR_CONDITION));
-	init_output(state, list_nth(exprs, JOIN_EXPR_FILTER),
-				list_nth(exprs, JOIN_EXPR_QUAL));
+	init_output(state, list_nth(exprs, JOIN_EXPR_CONDITION),
+				list_nth(exprs, JOIN_EXPR_FILTER), list_nth(exprs, JOIN_EXPR_QUAL));
 	state->context = AllocSetContextCreate(estate->es_query_cxt,
 										   "similarity join rows",
 										   ALLOCSET_DEFAULT_SIZES);
@@ -321,6 +372,28 @@ next_of_round(SimilarityJoinState *state)
 	return row;
 }
 
+/*
+ * Store the measure of the current pair of groups for expressions; null for
+ * outer rows without a match.
+ */
+static void
+show_value(SimilarityJoinState *state)
+{
+	TupleTableSlot *slot = state->conditions.value;
+	const struct JoinSet *outer;
+	const struct JoinSet *inner;
+
+	if (slot == NULL || state->incomparable)
+		return;
+	slot->tts_isnull[VALUE_COLUMN - 1] = state->phase == JOIN_UNMATCHED;
+	if (state->phase == JOIN_UNMATCHED)
+		return;
+	engine_pair_sets(state->engine, &outer, &inner);
+	slot->tts_values[VALUE_COLUMN - 1] =
+		Float8GetDatum(paired_similarity(specs_kind(state),
+										 state->near.measure, outer, inner));
+}
+
 /* Go to the next pair of groups; false if there are no more. */
 static bool
 next_groups(SimilarityJoinState *state)
@@ -329,6 +402,7 @@ next_groups(SimilarityJoinState *state)
 
 	if (!engine_next(state->engine, &outer, &state->scan.inner_group))
 		return false;
+	show_value(state);
 	rows_begin(state->engine, SIDE_OUTER, outer, &state->scan.outer);
 	state->scan.one_group = outer == state->scan.inner_group;
 	state->scan.nouter = 0;
@@ -618,6 +692,7 @@ next_phase(SimilarityJoinState *state)
 	{
 		engine_rows(state->engine, SIDE_OUTER);
 		state->phase = JOIN_UNMATCHED;
+		show_value(state);
 	}
 	else
 	{

@@ -133,6 +133,8 @@ typedef struct PairConditions
 	ExprState  *before;			/* those of them that a nested loop evaluates
 								 * before the near-duplicate condition */
 	ExprState  *qual;			/* conditions above an outer join */
+	TupleTableSlot *value;		/* the measure of the pair, for calls of it;
+								 * NULL: there are none */
 	bool		projects;		/* columns are emitted */
 	bool		evaluates;		/* or expressions are evaluated */
 } PairConditions;
