@@ -61,7 +61,7 @@
 #define MAX_STEPS			2e8
 #define TRIAL_STEPS			1e7
 
-/* Steps of comparing two signatures of `words` words together. */
+/* Number of steps of comparing two signatures of `words` words together. */
 #define COMPARISON_STEPS(words)	(32 + (words))
 
 /* Number of signatures whose keys are counted. */
@@ -79,18 +79,19 @@ typedef struct Sample
 {
 	Signature **signatures;
 	uint32		n;				/* number of signatures */
-	double		nrows;			/* rows that they were taken from */
-	double		total;			/* rows of the table */
+	double		nrows;			/* number of rows that they were taken from */
+	double		total;			/* number of rows of the table */
 } Sample;
 
 /* Counts of the sample by threshold, where they are known. */
 typedef struct SampleCounts
 {
-	double		near[NSHARES];	/* ordered near-duplicate pairs */
-	double		similar[NSHARES];	/* ordered pairs of that similarity */
-	double		matched[NSHARES];	/* rows with a match */
-	double		once[NSHARES];	/* rows with one match */
-	double		twice[NSHARES]; /* rows with two matches */
+	double		near[NSHARES];	/* number of ordered near-duplicate pairs */
+	double		similar[NSHARES];	/* number of ordered pairs of that
+									 * similarity */
+	double		matched[NSHARES];	/* number of rows with a match */
+	double		once[NSHARES];	/* number of rows with one match */
+	double		twice[NSHARES]; /* number of rows with two matches */
 	double		until_match[NSHARES];	/* sum of the shares of the table that
 										 * matched rows read up to a match */
 	double		nrows;			/* rows of the sample, and of the table */

@@ -181,9 +181,10 @@ typedef struct Comparator
 {
 	FmgrInfo	compare;
 	Datum		constant;
-	bool		measure_first;	/* the measure is the left operand */
-	bool		distance;		/* the distance is compared */
-	uint64		scale;			/* of a count: features for each element */
+	bool		measure_first;	/* true if the measure is the left operand */
+	bool		distance;		/* true if the distance is compared */
+	uint64		scale;			/* number of features that a count has for
+								 * each element */
 } Comparator;
 
 /*

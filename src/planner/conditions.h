@@ -19,8 +19,9 @@ typedef struct NearCondition
 	Expr	   *left;			/* signature */
 	Expr	   *right;			/* signature */
 	Expr	   *threshold;		/* float8, or NULL: neardup.threshold */
-	Measure		measure;		/* of left in right */
-	Expr	   *recall;			/* float8, of near_duplicate_approx(), or NULL */
+	Measure		measure;		/* measure of the left in the right signature */
+	Expr	   *recall;			/* float8, recall of near_duplicate_approx(),
+								 * or NULL */
 } NearCondition;
 
 /*

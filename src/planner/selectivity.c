@@ -41,13 +41,13 @@
 /* Statistics of one side of a condition. */
 typedef struct SideStatistics
 {
-	bool		known;			/* there are numbers */
+	bool		known;			/* true if there are statistics */
 	NearStatistics numbers;
-	double		tuples;			/* rows of the table */
-	double		rows;			/* after the other conditions */
+	double		tuples;			/* number of rows of the table */
+	double		rows;			/* number of rows after the other conditions */
 	Oid			relid;			/* table and column of the statistics */
 	AttrNumber	attnum;
-	RelOptInfo *rel;			/* or NULL */
+	RelOptInfo *rel;			/* relation of the side, or NULL */
 } SideStatistics;
 
 /* A condition with the statistics of its sides. */
@@ -56,7 +56,8 @@ typedef struct Estimate
 	NearCondition condition;
 	SideStatistics left;
 	SideStatistics right;
-	double		resemblance;	/* at which the statistics are read */
+	double		resemblance;	/* resemblance at which the statistics are
+								 * read */
 } Estimate;
 
 /* Fill in the statistics of a side. */

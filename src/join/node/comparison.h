@@ -14,7 +14,7 @@
 /* As the strategies of btree, with <> in the place of = */
 typedef enum ComparisonKind
 {
-	COMPARISON_NONE,			/* there is no comparison: all pairs pass */
+	COMPARISON_NONE,			/* no comparison: all pairs pass */
 	COMPARISON_LT = BTLessStrategyNumber,
 	COMPARISON_LE = BTLessEqualStrategyNumber,
 	COMPARISON_NE = BTEqualStrategyNumber,

@@ -22,18 +22,20 @@
 enum PathPrivate
 {
 	PATH_CONDITION,				/* RestrictInfo */
-	PATH_CLAUSES,				/* of the join, that one among them: list of
+	PATH_CLAUSES,				/* clauses of the join, the condition among
+								 * them: list of RestrictInfo */
+	PATH_QUAL,					/* clauses above an outer join: list of
 								 * RestrictInfo */
-	PATH_QUAL,					/* list of RestrictInfo */
 	PATH_TYPE,					/* JoinType, as an Integer */
-	PATH_LEFT_IS_INNER,			/* as an Integer */
-	PATH_IMPLIED,				/* clause is more than the condition, as an
-								 * Integer */
-	PATH_SELF,					/* both sides have the same rows, as an
-								 * Integer */
-	PATH_INNER_WHOLE,			/* each of several processes has all inner
-								 * rows and a part of the outer ones, as an
-								 * Integer */
+	PATH_LEFT_IS_INNER,			/* true if the left signature is of the inner
+								 * side, as an Integer */
+	PATH_IMPLIED,				/* true if the clause is more than the
+								 * condition, as an Integer */
+	PATH_SELF,					/* true if both sides have the same rows, as
+								 * an Integer */
+	PATH_INNER_WHOLE,			/* true if each of several processes has all
+								 * inner rows and a part of the outer ones, as
+								 * an Integer */
 	PATH_COUNT
 };
 
@@ -52,29 +54,30 @@ enum JoinExprs
 enum JoinPrivate
 {
 	JOIN_PRIVATE_TYPE,			/* JoinType, as an Integer */
-	JOIN_PRIVATE_COLUMNS,		/* columns of the outer side, as an Integer */
-	JOIN_PRIVATE_LEFT_IS_INNER, /* the condition's left side, as an Integer */
-	JOIN_PRIVATE_BEFORE,		/* conditions of the filter that would be
-								 * evaluated before it, as an Integer */
-	JOIN_PRIVATE_SELF,			/* both children have the same rows, as an
+	JOIN_PRIVATE_COLUMNS,		/* number of columns of the outer side, as an
 								 * Integer */
+	JOIN_PRIVATE_LEFT_IS_INNER, /* as in PATH_LEFT_IS_INNER */
+	JOIN_PRIVATE_BEFORE,		/* number of conditions of the filter that a
+								 * nested loop evaluates before the
+								 * near-duplicate condition, as an Integer */
+	JOIN_PRIVATE_SELF,			/* as in PATH_SELF */
 	JOIN_PRIVATE_INNER_WHOLE,	/* as in PATH_INNER_WHOLE */
 	JOIN_PRIVATE_COUNT
 };
 
 typedef enum JoinPhase
 {
-	JOIN_BUILD,					/* no row has been read */
+	JOIN_BUILD,					/* no row has been read yet */
 	JOIN_PAIRS,
-	JOIN_UNMATCHED,				/* outer rows that found no match */
+	JOIN_UNMATCHED,				/* outer rows without a match are emitted */
 	JOIN_DONE,
 } JoinPhase;
 
 /* A row in the engine. */
 typedef struct JoinRow
 {
-	int64		value;			/* to be compared, see comparison.h */
-	MinimalTupleData columns;	/* those that are needed, if any */
+	int64		value;			/* compared value, see comparison.h */
+	MinimalTupleData columns;	/* needed columns, if any */
 } JoinRow;
 
 StaticAssertDecl(offsetof(JoinRow, columns) == MAXALIGN(sizeof(int64)),
@@ -84,88 +87,94 @@ StaticAssertDecl(offsetof(JoinRow, columns) == MAXALIGN(sizeof(int64)),
 typedef struct InnerRow
 {
 	const JoinRow *row;
-	int64		value;			/* to be compared, see comparison.h */
+	int64		value;			/* compared value, see comparison.h */
 } InnerRow;
 
 /* The inner rows of a pair of groups as an array. */
 typedef struct InnerRows
 {
-	InnerRow   *rows;			/* NULL as long as there were none */
+	InnerRow   *rows;			/* NULL until the first rows are copied */
 	uint32		n;
-	uint32		next;			/* from 0 */
-	bool		tried;			/* to copy them to the array */
-	bool		copied;			/* that was possible */
+	uint32		next;			/* index of the next row, from 0 */
+	bool		tried;			/* true once copying was tried */
+	bool		copied;			/* true if the rows were copied */
 } InnerRows;
 
 /*
- * The order in which an outer row visits the inner ones up to its first match:
- * from the match of the previous outer row, around the end, so that a.id >
- * b.id does not take the square of the rows if they have the wrong order.
+ * The order in which an outer row visits the inner ones up to its first match.
+ * The round begins with the match of the previous outer row and wraps around
+ * at the end, so that a.id > b.id does not take quadratic time if the rows
+ * have the wrong order.
  */
 typedef struct InnerRound
 {
-	uint64		passed;			/* rows before the cursor */
-	uint64		end;			/* number of first rows after which it ends */
-	bool		from_first;		/* it has wrapped around */
-	bool		match;			/* the last row returned matched, and is
+	uint64		passed;			/* number of rows before the cursor */
+	uint64		end;			/* number of first rows after which the round
+								 * ends */
+	bool		from_first;		/* true once the cursor has wrapped around */
+	bool		match;			/* true if the last row matched, and is
 								 * returned again */
 } InnerRound;
 
 /* The condition that drives the join, and the values of its arguments. */
 typedef struct DrivingCondition
 {
-	ExprState  *signatures[2];	/* of a row, by JoinSide */
-	ExprState  *threshold;		/* NULL: neardup.threshold */
-	ExprState  *recall;			/* of near_duplicate_approx(), or NULL */
+	ExprState  *signatures[2];	/* signature of a row, by JoinSide */
+	ExprState  *threshold;		/* threshold; NULL: neardup.threshold */
+	ExprState  *recall;			/* recall of near_duplicate_approx(), or NULL */
 	JoinSide	left;			/* side of the condition's left signature */
-	Measure		measure;		/* of an outer in an inner signature */
+	Measure		measure;		/* measure of an outer in an inner signature */
 	double		threshold_value;
 	double		recall_value;
-	bool		valid;			/* both are in range: if not, the first pair
-								 * to be compared is an error */
+	bool		valid;			/* true if both are in range; if not, the
+								 * first pair to be compared is an error */
 } DrivingCondition;
 
 /* Conditions and output of pairs of rows. */
 typedef struct PairConditions
 {
-	Comparison	comparison;		/* of a column of each side */
+	Comparison	comparison;		/* comparison of a column of each side */
 	ExprState  *filter;			/* other conditions of the join */
-	ExprState  *before;			/* those of them that a nested loop evaluates
-								 * before the near-duplicate condition */
+	ExprState  *before;			/* filters that a nested loop evaluates before
+								 * the near-duplicate condition */
 	ExprState  *qual;			/* conditions above an outer join */
-	TupleTableSlot *value;		/* the measure of the pair, for calls of it;
-								 * NULL: there are none */
-	bool		projects;		/* columns are emitted */
-	bool		evaluates;		/* or expressions are evaluated */
+	TupleTableSlot *value;		/* measure of the pair, for calls of it; NULL:
+								 * there are none */
+	bool		projects;		/* true if columns are emitted */
+	bool		evaluates;		/* true if expressions are evaluated */
 } PairConditions;
 
 /* The rows of one side. */
 typedef struct SideRows
 {
 	TupleTableSlot *slot;		/* the current row */
-	Bitmapset  *columns;		/* that are needed, from 0; NULL: none */
-	Datum	   *values;			/* to form a row of; columns that are not
+	Bitmapset  *columns;		/* needed columns, from 0; NULL: none */
+	Datum	   *values;			/* values of the needed columns */
+	bool	   *isnull;			/* null flags; true for columns that are not
 								 * needed */
-	bool	   *isnull;			/* are null */
 } SideRows;
 
 /* The current pair of groups, and the rows of it that are visited. */
 typedef struct PairScan
 {
 	RowCursor	outer;
-	uint32		nouter;			/* outer rows visited */
-	uint32		rowno;			/* of the current outer row */
-	int64		value;			/* of it, to be compared */
+	uint32		nouter;			/* number of outer rows visited */
+	uint32		rowno;			/* number of the current outer row */
+	int64		value;			/* compared value of that row */
 	RowCursor	inner;
 	RowGroup	inner_group;
-	bool		inner_stays;	/* it is the inner group of the pair before */
-	InnerRows	inner_rows;		/* of it; inner is not used if they are copied */
-	InnerRow	inner_row;		/* the last one, if they are not */
-	InnerRound	round;			/* of semi- and anti-joins, if they are not */
-	bool		in_pair;		/* there is a current pair */
-	bool		one_group;		/* of a group with itself */
-	bool		exchangeable;	/* its rows may pass in the other order */
-	bool		in_row;			/* there is a current outer row */
+	bool		inner_stays;	/* true if the previous pair had the same
+								 * inner group */
+	InnerRows	inner_rows;		/* rows of the inner group; inner is not used
+								 * if they are copied */
+	InnerRow	inner_row;		/* last inner row, if rows are not copied */
+	InnerRound	round;			/* round of a semi- or anti-join, if rows are
+								 * not copied */
+	bool		in_pair;		/* true if there is a current pair */
+	bool		one_group;		/* true if a group is paired with itself */
+	bool		exchangeable;	/* true if its rows may pass in the other
+								 * order */
+	bool		in_row;			/* true if there is a current outer row */
 } PairScan;
 
 typedef struct SimilarityJoinState
@@ -173,49 +182,57 @@ typedef struct SimilarityJoinState
 	CustomScanState css;
 	JoinType	type;
 	JoinPhase	phase;
-	bool		self_join;		/* both children have the same rows: the outer
-								 * one is read for both */
-	bool		either_order;	/* then: two rows are paired once, and the
-								 * comparison decides which one is the outer
-								 * one */
+	bool		self_join;		/* true if both children have the same rows:
+								 * the outer one is read for both */
+	bool		either_order;	/* true if, in a self-join, two rows are
+								 * paired once, and the comparison decides
+								 * which is the outer one */
 	DrivingCondition near;
 	PairConditions conditions;
 	SideRows	sides[2];		/* by JoinSide */
-	TupleTableSlot *no_row;		/* in place of an inner row */
+	TupleTableSlot *no_row;		/* slot of nulls in place of an inner row */
 
-	MemoryContext context;		/* of the engine; reset by a rescan */
-	struct JoinSpecs *specs;	/* of the signatures that were read */
-	JoinEngine *engine;			/* one after another; NULL: none yet */
-	EngineParams *division;		/* what its processes share; NULL: there is
-								 * only this one */
-	bool		incomparable;	/* comparing its signatures is an error */
-	uint8	   *matched;		/* one bit an outer row of the engine */
-	pg_atomic_uint32 *shared_matched;	/* instead, where processes divide the
-										 * engine's probes */
+	MemoryContext context;		/* context of the engine, reset by a rescan */
+	struct JoinSpecs *specs;	/* specs of the signatures that were read */
+	JoinEngine *engine;			/* current engine; NULL: none yet */
+	EngineParams *division;		/* what the processes of the engine share;
+								 * NULL: this process is alone */
+	bool		incomparable;	/* true if comparing signatures of the engine
+								 * is an error */
+	uint8	   *matched;		/* a bit for each outer row of the engine */
+	pg_atomic_uint32 *shared_matched;	/* bits in place of these, where
+										 * processes divide the probes of the
+										 * engine */
 	union
 	{
 		char		bytes[VARHDRSZ + VARATT_SHORT_MAX];
 		uint64		aligned;
-	}			short_signature;	/* of the row that is read, if it is short */
+	}			short_signature;	/* signature of the row that is read, if
+									 * short */
 	PairScan	scan;
 
-	uint64		nfiltered;		/* pairs that the filter removed */
-	uint64		nremoved;		/* rows that the qual removed */
-	EngineStats stats;			/* of engines that have ended */
-	bool		stats_gathered; /* final, of all processes */
+	uint64		nfiltered;		/* number of pairs that the filter removed */
+	uint64		nremoved;		/* number of rows that the qual removed */
+	EngineStats stats;			/* sum of the counters of engines that have
+								 * ended */
+	bool		stats_gathered; /* true once they are the sum of all processes */
 
-	bool		inner_whole;	/* outer rows are divided, inner rows
-								 * replicated; only counters are shared */
-	struct JoinCounts *counts;	/* of all processes; NULL: there is only this
-								 * one */
-	struct SharedJoin *shared;	/* with other processes; NULL: nothing is */
-	struct SharedAreas *areas;	/* then: where rows and sets are */
-	SpillFile	files[2];		/* for them, by JoinSide */
-	bool		to_files;		/* rows are written there, or read from there */
-	int64		claimed_engine; /* last one that this process has claimed */
+	bool		inner_whole;	/* true if outer rows are divided, inner rows
+								 * replicated, and only counters shared */
+	struct JoinCounts *counts;	/* counters of all processes; NULL: this
+								 * process is alone */
+	struct SharedJoin *shared;	/* state shared with other processes; NULL:
+								 * none */
+	struct SharedAreas *areas;	/* shared memory of rows and sets, if there is
+								 * such a state */
+	SpillFile	files[2];		/* files of the rows, by JoinSide */
+	bool		to_files;		/* true if rows are written to files, or read
+								 * from them */
+	int64		claimed_engine; /* number of the last engine that this process
+								 * has claimed */
 
-	JoinRow		bare_row;		/* the row that is read, if no columns are
-								 * needed; last, as rows vary in size */
+	JoinRow		bare_row;		/* row that is read, if no columns are needed;
+								 * last, as rows vary in size */
 } SimilarityJoinState;
 
 extern bool neardup_enable_join;

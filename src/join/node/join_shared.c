@@ -60,10 +60,10 @@ part_number(void)
 /* The counters of one process. */
 typedef struct PartCounts
 {
-	bool		counted;		/* the rest is set */
+	bool		counted;		/* true if the rest is set */
 	EngineStats stats;
-	char		algorithm[32];	/* stats.algorithm, which may lie elsewhere in
-								 * another process */
+	char		algorithm[32];	/* copy of stats.algorithm, which may lie
+								 * elsewhere in another process */
 	uint64		nfiltered;
 	uint64		nremoved;
 } PartCounts;
@@ -132,28 +132,29 @@ add_part(SimilarityJoinState *state, const PartCounts *part)
 /* The part of one process. */
 typedef struct SharedPart
 {
-	bool		has_spec;		/* it has read a signature: */
-	SignatureSpec spec;			/* of all that it has read */
-	uint64		bytes[2];		/* of its files, by JoinSide; 0: there is none */
+	bool		has_spec;		/* true if the process has read a signature */
+	SignatureSpec spec;			/* spec of all signatures that it has read */
+	uint64		bytes[2];		/* bytes of its files, by JoinSide; 0: there
+								 * is none */
 } SharedPart;
 
 typedef struct SharedJoin
 {
-	dsm_handle	segment;		/* that this lies in */
-	LWLock		lock;			/* of the next */
-	bool		closed;			/* all probes are claimed: a process that
-								 *
-								 *
-								 *
-								 * attaches finds nothing to do, and no areas */
+	dsm_handle	segment;		/* segment that this lies in */
+	LWLock		lock;			/* protects the next field */
+	bool		closed;			/* true once all probes are claimed: a process
+								 * that attaches finds nothing to do, and no
+								 * areas */
 	SharedFileSet files;
-	pg_atomic_uint64 claimed;	/* probes or, if there are several, engines */
+	pg_atomic_uint64 claimed;	/* number of claimed probes or, if there are
+								 * several, engines */
 	pg_atomic_uint64 matched;	/* dsa_pointer to a bit for each outer row */
-	slock_t		mutex;			/* of the next two */
-	int			nprobing;		/* processes that make probes */
-	bool		all_probed;		/* the last one has made its last probe */
+	slock_t		mutex;			/* protects the next two fields */
+	int			nprobing;		/* number of processes that make probes */
+	bool		all_probed;		/* true once the last one has made its last
+								 * probe */
 	char		secret[JOIN_SECRET];
-	size_t		known_bytes;	/* of the SharedValues */
+	size_t		known_bytes;	/* bytes of the SharedValues */
 	int			nparts;
 	SharedPart	parts[FLEXIBLE_ARRAY_MEMBER];
 } SharedJoin;
@@ -161,8 +162,8 @@ typedef struct SharedJoin
 /* A row in a file: this, a JoinRow, a signature, both padded to MAXALIGN. */
 typedef struct SharedRow
 {
-	uint64		len;			/* of the JoinRow */
-	uint64		signature;		/* bytes; 0: there is none */
+	uint64		len;			/* bytes of the JoinRow */
+	uint64		signature;		/* bytes of the signature; 0: there is none */
 } SharedRow;
 
 /*

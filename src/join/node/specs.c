@@ -37,49 +37,56 @@
 /* A spec of the signatures that were read. */
 typedef struct JoinSpec
 {
-	SignatureSpec spec;			/* hash key */
-	uint32		number;			/* from 0, in the order in which they were met */
+	SignatureSpec spec;			/* key in the hash table */
+	uint32		number;			/* number from 0, in the order in which specs
+								 * were met */
 	uint32		engine;			/* number of the engine that joins it, from 0 */
-	bool		salted;			/* its sets share that engine with others */
-	SignatureKind kind;			/* if not incomparable */
-	bool		incomparable;	/* comparing two signatures is an error */
+	bool		salted;			/* true if its sets share that engine with
+								 * others */
+	SignatureKind kind;			/* kind of its signatures, unless they are
+								 * incomparable */
+	bool		incomparable;	/* true if comparing two signatures is an
+								 * error */
 } JoinSpec;
 
 typedef struct JoinSpecs
 {
-	uint32		n;				/* specs met */
-	uint32		nengines;		/* for these */
-	HTAB	   *table;			/* of JoinSpec */
+	uint32		n;				/* number of specs met */
+	uint32		nengines;		/* number of engines for these */
+	HTAB	   *table;			/* hash table of JoinSpec */
 	JoinSpec   *sets;			/* first spec of sets, which are not salted */
-	uint64		salt;			/* for all further ones, drawn at the second */
+	uint64		salt;			/* salt for all further ones, drawn at the
+								 * second */
 	JoinSpec   *first;
 	JoinSpec   *second;
-	JoinSpec   *last;			/* met last */
-	JoinSpec   *current;		/* first one in the engine, NULL as long as it
-								 * has no set */
+	JoinSpec   *last;			/* spec that was met last */
+	JoinSpec   *current;		/* first spec in the engine; NULL as long as
+								 * it has no set */
 	uint32		nboth;			/* number of specs that both sides may have,
 								 * once one side has been read */
-	bool		has_signature[2];	/* by JoinSide */
+	bool		has_signature[2];	/* true if the side has a signature, by
+									 * JoinSide */
 	Tuplesortstate *waiting;	/* rows of other specs; NULL: none */
 	uint64		nwaiting;
-	TupleTableSlot *in;			/* into the sort */
-	TupleTableSlot *out;		/* the next row out of it */
+	TupleTableSlot *in;			/* row that goes into the sort */
+	TupleTableSlot *out;		/* next row out of it */
 	bool		sorted;
-	bool		fetched;		/* that row is in the slot */
+	bool		fetched;		/* true if that row is in the slot */
 } JoinSpecs;
 
 /* A row that waits: this, a JoinRow, a signature, both padded to MAXALIGN. */
 typedef struct WaitingRow
 {
 	uint32		side;
-	uint64		len;			/* of the JoinRow */
+	uint64		len;			/* bytes of the JoinRow */
 } WaitingRow;
 
 /* Columns of the sort */
 enum
 {
 	WAITING_ENGINE = 1,			/* number of the engine */
-	WAITING_NUMBER,				/* of the row, so that their order is defined */
+	WAITING_NUMBER,				/* number of the row, so that their order is
+								 * defined */
 	WAITING_SPEC_ROW,
 };
 
