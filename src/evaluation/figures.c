@@ -127,6 +127,7 @@ pair_evaluation_add(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
+/* (state bytea, other bytea): the sum of two states. */
 Datum
 pair_evaluation_combine(PG_FUNCTION_ARGS)
 {

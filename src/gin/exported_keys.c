@@ -314,6 +314,7 @@ feature_counts_add(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(state);
 }
 
+/* (state bytea, other bytea): add the counters of two states. */
 Datum
 feature_counts_combine(PG_FUNCTION_ARGS)
 {

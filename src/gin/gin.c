@@ -108,6 +108,7 @@ static relopt_enum_elt_def measure_values[] = {
 	{NULL}
 };
 
+/* Support function: define the options of the operator class. */
 PG_FUNCTION_INFO_V1(gin_signature_opclass_options);
 Datum
 gin_signature_opclass_options(PG_FUNCTION_ARGS)
@@ -463,6 +464,7 @@ notice_every_row(FunctionCallInfo fcinfo, const GinSignatureOptions *options,
 					 share)));
 }
 
+/* GIN extractQuery: the keys to look up, and how many must match. */
 PG_FUNCTION_INFO_V1(gin_signature_extract_query);
 Datum
 gin_signature_extract_query(PG_FUNCTION_ARGS)
@@ -515,6 +517,7 @@ may_match(const GinTernaryValue *check, int32 nkeys, const Pointer *extra)
 	return false;
 }
 
+/* GIN consistent: true if enough keys match. */
 PG_FUNCTION_INFO_V1(gin_signature_consistent);
 Datum
 gin_signature_consistent(PG_FUNCTION_ARGS)
@@ -532,6 +535,9 @@ gin_signature_consistent(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(may_match(check, nkeys, extra));
 }
 
+/*
+ * GIN triConsistent: as consistent, where the match of some keys is unknown.
+ */
 PG_FUNCTION_INFO_V1(gin_signature_triconsistent);
 Datum
 gin_signature_triconsistent(PG_FUNCTION_ARGS)

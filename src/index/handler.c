@@ -115,6 +115,7 @@ am_validate(Oid opclass)
 	return valid;
 }
 
+/* The handler of access method neardup: its properties and callbacks. */
 PG_FUNCTION_INFO_V1(neardup_handler);
 Datum
 neardup_handler(PG_FUNCTION_ARGS)

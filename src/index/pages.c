@@ -17,6 +17,7 @@
 
 #include "index/pages.h"
 
+/* Raise an error: a page breaks a rule. */
 void
 index_corrupt(Relation index, BlockNumber block, const char *rule)
 {

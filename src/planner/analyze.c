@@ -694,6 +694,10 @@ compute_signature_stats(VacAttrStats *stats, AnalyzeAttrFetchFunc fetchfunc,
 	store_statistics(stats, statistics);
 }
 
+/*
+ * typanalyze of type signature: as std_typanalyze(), and statistics of near-
+ * duplicates.
+ */
 PG_FUNCTION_INFO_V1(signature_typanalyze);
 Datum
 signature_typanalyze(PG_FUNCTION_ARGS)

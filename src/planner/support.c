@@ -48,6 +48,7 @@ index_condition(SupportRequestIndexCondition *req)
 	return list_make1(clause);
 }
 
+/* The support function of near-duplicate conditions, see SupportRequest. */
 PG_FUNCTION_INFO_V1(neardup_support);
 Datum
 neardup_support(PG_FUNCTION_ARGS)
@@ -99,6 +100,7 @@ estimated_clause(FunctionCallInfo fcinfo)
 								  InvalidOid, PG_GET_COLLATION());
 }
 
+/* Restriction selectivity of the operators. */
 PG_FUNCTION_INFO_V1(neardup_sel);
 Datum
 neardup_sel(PG_FUNCTION_ARGS)
@@ -108,6 +110,7 @@ neardup_sel(PG_FUNCTION_ARGS)
 									  NULL));
 }
 
+/* Join selectivity of the operators. */
 PG_FUNCTION_INFO_V1(neardup_joinsel);
 Datum
 neardup_joinsel(PG_FUNCTION_ARGS)

@@ -26,12 +26,14 @@
 #include "signature/sql/near.h"
 #include "planner/conditions.h"
 
+/* The plan of the node. */
 static CustomScan *
 join_plan(SimilarityJoinState *state)
 {
 	return (CustomScan *) state->css.ss.ps.plan;
 }
 
+/* An integer of the plan's custom_private. */
 static int
 join_private(SimilarityJoinState *state, enum JoinPrivate which)
 {
@@ -63,6 +65,7 @@ to_side_columns(Node *node, void *context)
 	return expression_tree_mutator(node, to_side_columns, context);
 }
 
+/* An expression over the scan tuple as one over outer and inner rows. */
 static Node *
 side_columns(SimilarityJoinState *state, Node *expr)
 {
@@ -301,6 +304,7 @@ begin(CustomScanState *node, EState *estate, int eflags)
 
 /* Pairs of rows */
 
+/* True if an outer row of the engine has found a match. */
 static bool
 is_matched(SimilarityJoinState *state, uint32 rowno)
 {

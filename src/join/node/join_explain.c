@@ -34,6 +34,7 @@ explain_expression(CustomScanState *node, List *ancestors, ExplainState *es,
 						es);
 }
 
+/* Print a counter. */
 static void
 explain_count(const char *label, uint64 count, ExplainState *es)
 {
@@ -48,6 +49,10 @@ explain_removed(const char *label, uint64 count, ExplainState *es)
 		explain_count(label, count, es);
 }
 
+/*
+ * Print the counters of the run; those of filters only if they removed
+ * anything.
+ */
 static void
 explain_counters(const SimilarityJoinState *state, const EngineStats *stats,
 				 ExplainState *es)

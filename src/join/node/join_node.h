@@ -254,6 +254,7 @@ remaining_clauses(List *clauses, RestrictInfo *condition, bool implied)
 	return implied ? clauses : list_delete_ptr(list_copy(clauses), condition);
 }
 
+/* A member of custom_private of the path. */
 static inline int
 path_private(const CustomPath *path, enum PathPrivate which)
 {
@@ -280,6 +281,7 @@ extern const CustomScanMethods similarity_join_scan_methods;
 /* The last side that is read: the inner one is read first. */
 #define LAST_READ_SIDE(state) ((state)->self_join ? SIDE_OUTER : SIDE_INNER)
 
+/* A child of the node, by JoinSide. */
 static inline PlanState *
 join_child(SimilarityJoinState *state, JoinSide side)
 {

@@ -74,6 +74,7 @@ typedef struct JoinCounts
 	PartCounts	parts[FLEXIBLE_ARRAY_MEMBER];
 } JoinCounts;
 
+/* Bytes of the counters of all processes. */
 static Size
 counts_bytes(int nparts)
 {
@@ -81,6 +82,7 @@ counts_bytes(int nparts)
 							 mul_size(nparts, sizeof(PartCounts))));
 }
 
+/* Initialize the counters: no process has any. */
 static void
 counts_init(JoinCounts *counts, int nparts)
 {
@@ -88,6 +90,7 @@ counts_init(JoinCounts *counts, int nparts)
 	counts->nparts = nparts;
 }
 
+/* The address after the counters. */
 static void *
 counts_end(JoinCounts *counts)
 {
@@ -177,12 +180,14 @@ shared_bytes(int nparts)
 							 mul_size(nparts, sizeof(SharedPart))));
 }
 
+/* The shared state of the sets. */
 static SharedSets *
 shared_sets(SharedJoin *shared)
 {
 	return (SharedSets *) ((char *) shared + shared_bytes(shared->nparts));
 }
 
+/* The place of the SharedAreas. */
 static void *
 place_of_areas(SharedJoin *shared)
 {
@@ -190,6 +195,7 @@ place_of_areas(SharedJoin *shared)
 		MAXALIGN(shared_sets_bytes(shared->nparts));
 }
 
+/* The place of the SharedValues. */
 static SharedValues *
 place_of_known(SharedJoin *shared)
 {
@@ -227,6 +233,7 @@ join_shared_estimate(CustomScanState *node, ParallelContext *pcxt)
 	return add_size(bytes, known_bytes(state, nparts));
 }
 
+/* Initialize the shared state for a scan; no other process is attached. */
 static void
 shared_init(SharedJoin *shared)
 {
@@ -452,6 +459,7 @@ is_sharable(SimilarityJoinState *state, const Signature *sig)
 	return true;
 }
 
+/* Where rows and sets go, as the processes have agreed. */
 static Fallback
 fallback(const SimilarityJoinState *state)
 {

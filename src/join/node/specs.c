@@ -92,6 +92,10 @@ enum
 
 /* The engine */
 
+/*
+ * Begin an engine for the condition, with an algorithm of sets until a
+ * signature is known.
+ */
 static void
 begin_engine(SimilarityJoinState *state)
 {
@@ -355,6 +359,7 @@ specs_warn(const SimilarityJoinState *state)
 
 /* Rows that wait */
 
+/* Create the sort of rows that wait. */
 static void
 begin_waiting(JoinSpecs *specs)
 {

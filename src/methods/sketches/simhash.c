@@ -141,6 +141,7 @@ simhash_make(const SignatureSpec *spec, const uint64 *features, size_t n)
 	return sig;
 }
 
+/* MethodInfo.hamming: the number of bits in which two simhashes differ. */
 static uint64
 simhash_hamming(const Signature *a, const Signature *b)
 {
@@ -159,6 +160,7 @@ similarity(uint64 h)
 	return 1 - (double) h / BITS;
 }
 
+/* MethodInfo.similarity: the share of equal bits; 0 without features. */
 static double
 simhash_similarity(const Signature *a, const Signature *b)
 {
@@ -167,6 +169,7 @@ simhash_similarity(const Signature *a, const Signature *b)
 	return similarity(simhash_hamming(a, b));
 }
 
+/* MethodInfo.near: true if the similarity reaches the threshold. */
 static bool
 simhash_near(const Signature *a, const Signature *b, double threshold)
 {
@@ -284,6 +287,7 @@ simhash_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb,
 	return similarity(PLACES - Min(common, PLACES));
 }
 
+/* MethodInfo.similar_values: the similarity of sketches of these values. */
 static double
 simhash_similar_values(uint64 a, uint64 b)
 {

@@ -41,6 +41,7 @@ make_sketch(const SignatureSpec *source, const uint64 *features, size_t n,
 	return sketch;
 }
 
+/* A sketch of a set by a method with these parameters. */
 Signature *
 sketch_of_set(const Signature *set, Method method, uint32 param0,
 			  uint32 param1)
@@ -70,6 +71,7 @@ sketch_of_text(FunctionCallInfo fcinfo, int karg,
 	return make_sketch(&doccxt->spec, set, n, method, param0, param1);
 }
 
+/* The sketch of the set in argument 0, with the parameter in argument 1. */
 Datum
 sketch_of_set_arg(FunctionCallInfo fcinfo, Method method, const char *what,
 				  int most)
@@ -80,6 +82,10 @@ sketch_of_set_arg(FunctionCallInfo fcinfo, Method method, const char *what,
 									  param, 0));
 }
 
+/*
+ * The sketch of the shingles of the text in argument 0, with the parameter in
+ * argument 1.
+ */
 Datum
 sketch_of_text_arg(FunctionCallInfo fcinfo, Method method, const char *what,
 				   int most)

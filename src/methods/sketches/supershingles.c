@@ -298,6 +298,7 @@ groups_of_text(FunctionCallInfo fcinfo, Method method)
 	PG_RETURN_SIGNATURE(sketch_of_text(fcinfo, 3, method, groups, size));
 }
 
+/* supershingles(doc, groups, size, k, analysis) */
 PG_FUNCTION_INFO_V1(supershingles_of_text);
 Datum
 supershingles_of_text(PG_FUNCTION_ARGS)
@@ -305,6 +306,7 @@ supershingles_of_text(PG_FUNCTION_ARGS)
 	return groups_of_text(fcinfo, METHOD_SUPERSHINGLES);
 }
 
+/* megashingles(doc, groups, size, k, analysis) */
 PG_FUNCTION_INFO_V1(megashingles_of_text);
 Datum
 megashingles_of_text(PG_FUNCTION_ARGS)

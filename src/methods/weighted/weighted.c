@@ -86,6 +86,7 @@ vector_check(const Signature *sig)
 	return NULL;
 }
 
+/* MethodInfo.similarity: the weighted Jaccard coefficient. */
 static double
 vector_similarity(const Signature *a, const Signature *b)
 {
@@ -95,12 +96,14 @@ vector_similarity(const Signature *a, const Signature *b)
 	return vectors_jaccard(&v, &w);
 }
 
+/* MethodInfo.near: true if the similarity reaches the threshold. */
 static bool
 vector_near(const Signature *a, const Signature *b, double threshold)
 {
 	return vector_similarity(a, b) >= threshold;
 }
 
+/* MethodInfo.cosine: 0 if a vector has no features. */
 static double
 vector_cosine(const Signature *a, const Signature *b)
 {
