@@ -280,6 +280,7 @@ REGRESS = \
 	candidates \
 	groups \
 	groups_added \
+	groups_disk \
 	groups_equal \
 	groups_merge \
 	groups_random \
