@@ -141,13 +141,22 @@ group_input_read(GroupInput *rows, TupleTableSlot *slot)
 	memcpy(rows->nulls + 2, slot->tts_isnull + 2, rows->nscope * sizeof(bool));
 }
 
+/* Return the share of the memory for sets, in sixteenths. */
+static int
+sets_share(const GroupInput *rows)
+{
+	return SETS_SHARE - (rows->apart_query != NULL ? APART_SHARE : 0);
+}
+
 /* Begin the SetGroups of a new SpecGroups. */
 static SetGroups *
 begin_sets(GroupInput *rows, SignatureKind kind)
 {
-	/* the first spec has most of the sets; further specs get little memory */
-	int			share = rows->ngroups > 0 ? 1 :
-	SETS_SHARE - (rows->apart_query != NULL ? APART_SHARE : 0);
+	/*
+	 * the first spec has most of the sets; further specs get little memory
+	 * until they are decided
+	 */
+	int			share = rows->ngroups > 0 ? 1 : sets_share(rows);
 	SetGroups  *groups = set_groups_begin(kind, rows->measure, rows->threshold,
 										  rows->memory / 16 * share);
 
@@ -280,8 +289,20 @@ group_input_unite(GroupInput *rows, SetNumber a, SetNumber b)
 void
 group_input_decide(GroupInput *rows, GroupRule rule)
 {
+	size_t		memory = rows->memory / 16 * sets_share(rows);
+	size_t		held = 0;
+
 	for (int i = 0; i < rows->ngroups; i++)
-		set_groups_decide(rows->groups[i].groups, rule);
+		held += set_groups_held(rows->groups[i].groups);
+	/* by turns, each spec has the memory that others do not take */
+	for (int i = 0; i < rows->ngroups; i++)
+	{
+		SetGroups  *groups = rows->groups[i].groups;
+
+		held -= set_groups_held(groups);
+		set_groups_decide(groups, rule, memory - Min(held, memory));
+		held += set_groups_held(groups);
+	}
 }
 
 GroupMember

@@ -1309,13 +1309,21 @@ begin_by_keys(SetGroups *groups)
 	arena_init(&groups->probing, block);
 }
 
+size_t
+set_groups_held(const SetGroups *groups)
+{
+	return groups->context != NULL ? groups->memory :
+		memory_share(groups, STATES_SHARE);
+}
+
 void
-set_groups_decide(SetGroups *groups, GroupRule rule)
+set_groups_decide(SetGroups *groups, GroupRule rule, size_t memory)
 {
 	MemoryContext old = MemoryContextSwitchTo(groups->context);
 
 	Assert(groups->context != NULL && groups->states.n == groups->store.n);
 	groups->rule = rule;
+	groups->memory = Max(groups->memory, memory);
 	known_destroy(groups->known);
 	if (groups->store.n > 0)
 	{

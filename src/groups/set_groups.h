@@ -74,8 +74,14 @@ extern void set_groups_seed(SetGroups *groups, uint32 set, uint32 row,
 /* Connected: put two sets into one group, before groups are decided. */
 extern void set_groups_unite(SetGroups *groups, uint32 a, uint32 b);
 
-/* Decide the groups. */
-extern void set_groups_decide(SetGroups *groups, GroupRule rule);
+/* Return the bytes of memory that the sets or their groups may take now. */
+extern size_t set_groups_held(const SetGroups *groups);
+
+/*
+ * Decide the groups, with that memory if it is more than the sets were given.
+ */
+extern void set_groups_decide(SetGroups *groups, GroupRule rule,
+							  size_t memory);
 
 /* Return the group of a row with this set, once the groups are decided. */
 extern GroupMember set_groups_member(SetGroups *groups, uint32 set,

@@ -298,7 +298,7 @@ keyed_end_chunk(JoinSearch *search)
 {
 	SketchKeys *state = sketch_state(search);
 
-	Assert(state->nnoted <= search->nsets);
+	Assert(state->nnoted <= Max(search->nsets, search->index.nadded));
 	state->nnoted = 0;
 	for (int sides = 0; sides <= 3; sides++)
 		state->few[sides].n = 0;
