@@ -250,8 +250,10 @@ spill(SetGroups *groups)
 {
 	SetStore	in_memory = groups->store;
 
+	/* keys of an algorithm with its own index are no features */
 	set_store_begin_on_disk(&groups->store,
-							groups->algorithm->compare != NULL);
+							groups->algorithm->compare != NULL &&
+							!groups->algorithm->own_index);
 	for (uint32 i = 0; i < in_memory.n; i++)
 	{
 		const JoinSet *set = &in_memory.sets[i];
@@ -401,15 +403,17 @@ count_features(SetGroups *groups)
 	JoinSet    *set;
 
 	/* on disk there is no index yet */
-	counters_create(&search->counters, groups->nvalues,
-					memory_share(groups, groups->store.on_disk ?
-								 INDEX_SHARE : COUNTERS_SHARE));
+	if (algorithm->ordered)
+		counters_create(&search->counters, groups->nvalues,
+						memory_share(groups, groups->store.on_disk ?
+									 INDEX_SHARE : COUNTERS_SHARE));
 	while ((set = set_store_next_added(&groups->store)) != NULL)
 		if (algorithm->count != NULL)
 			algorithm->count(search, set->values, set->size);
 		else
 			counters_add(&search->counters, set->values, set->size);
-	counters_fold(&search->counters);
+	if (algorithm->ordered)
+		counters_fold(&search->counters);
 }
 
 /* Keys that only one set has */
@@ -506,7 +510,7 @@ prepare_sets(SetGroups *groups)
 
 	search->room = palloc_huge(search->max_features, sizeof(uint64));
 	set_store_rewind(store);
-	if (algorithm->ordered)
+	if (algorithm->ordered || algorithm->count != NULL)
 		count_features(groups);
 	/* keys depend on whether the index grows */
 	search->index.mode = INDEX_GROWING;
@@ -573,7 +577,11 @@ begin_index(SetGroups *groups)
 static size_t
 index_bytes_with(const SetGroups *groups, uint32 n, uint64 nkeys)
 {
-	return growing_index_bytes_with(&groups->search.index, n, nkeys) +
+	size_t		own = groups->algorithm->own_index ?
+	(groups->search.index.nadded + (size_t) n) *
+	(groups->npostings / groups->store.n) * sizeof(Posting) : 0;
+
+	return growing_index_bytes_with(&groups->search.index, n, nkeys) + own +
 		groups->used->arena.bytes +
 		groups->used->max_members * sizeof(JoinSet);
 }

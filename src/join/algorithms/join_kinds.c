@@ -3,15 +3,17 @@
  *		Signatures as the sets of a similarity join.
  *
  * A set goes into the engine as its values, without the header; a sketch as a
- * whole, padded with zeros, for its method's keys and comparisons; a vector as
- * features and weights.
+ * whole, padded with zeros, for its method's keys and comparisons; a weighted
+ * vector as features and weights, a dense one as coordinates.
  */
 #include "postgres.h"
 
+#include "signature/dense_vectors.h"
 #include "signature/vectors.h"
 #include "base/hash.h"
 #include "base/sort_uint64.h"
 #include "signature/signature.h"
+#include "join/algorithms/dense_join.h"
 #include "join/algorithms/vector_join.h"
 #include "join/algorithms/join_kinds.h"
 #include "join/algorithms/prefix_join.h"
@@ -26,6 +28,8 @@ signature_kind(const Signature *sig, Measure measure)
 		return KIND_SETS;
 	if (!measure_is_defined(method_info(sig->spec.method), measure))
 		measure_refuse(sig, measure_name(measure));
+	if (method_info(sig->spec.method)->dense)
+		return KIND_DENSE;
 	return method_info(sig->spec.method)->weighted ? KIND_VECTORS :
 		KIND_SKETCHES;
 }
@@ -38,6 +42,8 @@ default_algorithm(SignatureKind kind, Measure measure)
 		return &sketch_keys;
 	if (kind == KIND_VECTORS)
 		return measure == MEASURE_COSINE ? &cosine_join : &resemblance_join;
+	if (kind == KIND_DENSE)
+		return &dense_join;
 	return &prefix_join;
 }
 
@@ -61,6 +67,20 @@ vector_as_set(const Signature *sig, Measure measure, uint32 *n)
 	return values;
 }
 
+/* A dense vector as the engine has it, see dense_join.h. */
+static const uint64 *
+dense_as_set(const Signature *sig, uint32 *n)
+{
+	const float4 *coordinates = signature_coordinates(sig);
+	double		square = dense_dot(coordinates, coordinates, *n);
+	uint64	   *values = palloc0(sizeof(uint64) * DENSE_VALUES(*n));
+
+	memcpy(values, &square, sizeof(double));
+	memcpy(values + 1, coordinates, sizeof(float4) * *n);
+	*n = DENSE_VALUES(*n);
+	return values;
+}
+
 const uint64 *
 signature_as_set(const Signature *sig, SignatureKind kind, Measure measure,
 				 uint32 *n)
@@ -73,6 +93,8 @@ signature_as_set(const Signature *sig, SignatureKind kind, Measure measure,
 		return sig->values;
 	if (kind == KIND_VECTORS)
 		return vector_as_set(sig, measure, n);
+	if (kind == KIND_DENSE)
+		return dense_as_set(sig, n);
 	*n = (bytes + sizeof(uint64) - 1) / sizeof(uint64);
 	copy = palloc0(sizeof(uint64) * *n);
 	memcpy(copy, sig, bytes);
@@ -105,6 +127,11 @@ paired_similarity(SignatureKind kind, Measure measure, const JoinSet *a,
 	if (kind == KIND_SKETCHES)
 		return signatures_value((const Signature *) a->values,
 								(const Signature *) b->values, measure);
+	if (kind == KIND_DENSE)
+		return dense_cosine(dense_coordinates(a->values),
+							dense_coordinates(b->values),
+							dense_ncoordinates(a->size),
+							dense_square(a->values), dense_square(b->values));
 	if (kind == KIND_VECTORS)
 	{
 		Vector		v = joined_vector(a->values, a->size);

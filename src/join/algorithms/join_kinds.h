@@ -14,6 +14,7 @@ typedef enum SignatureKind
 	KIND_SETS,
 	KIND_SKETCHES,				/* its method has a rule for what is near */
 	KIND_VECTORS,				/* weighted features */
+	KIND_DENSE,					/* coordinates of a vector */
 	SIGNATURE_KINDS
 } SignatureKind;
 

@@ -191,7 +191,9 @@ load_chunk(JoinEngine *join)
 		if (load_set(join, set))
 		{
 			join->search.nsets++;
-			npostings += engine_indexed_keys(join, set);
+			npostings += join->algorithm->own_index ?
+				join->algorithm->max_indexed(&join->search, set) :
+				engine_indexed_keys(join, set);
 		}
 		bytes = chunks->arena.bytes + chunks->max_sets * sizeof(JoinSet) +
 			inverted_index_bytes(join->search.nsets, npostings);

@@ -106,6 +106,7 @@ engine_stats_add(EngineStats *sum, const EngineStats *stats)
 	sum->removed_position += stats->removed_position;
 	sum->removed_suffix += stats->removed_suffix;
 	sum->removed_bitmap += stats->removed_bitmap;
+	sum->removed_coordinates += stats->removed_coordinates;
 	sum->verified += stats->verified;
 	sum->matches += stats->matches;
 	sum->alone += stats->alone;
@@ -428,17 +429,16 @@ prepare_in_memory(JoinEngine *join)
 	join->search.sets = table->sets;
 	join->search.nsets = table->nsets;
 	if (join->algorithm->ordered)
-	{
 		counters_create(&join->search.counters,
 						engine_different_features(join),
 						join->params.memory / 8);
-		for (uint32 i = 0; i < table->nsets; i++)
-		{
-			CHECK_FOR_INTERRUPTS();
-			engine_count(join, table->sets[i].values, table->sets[i].size);
-		}
-		counters_fold(&join->search.counters);
+	for (uint32 i = 0; i < table->nsets && engine_counts(join); i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		engine_count(join, table->sets[i].values, table->sets[i].size);
 	}
+	if (join->algorithm->ordered)
+		counters_fold(&join->search.counters);
 	for (uint32 i = 0; i < table->nsets; i++)
 	{
 		JoinSet    *set = &table->sets[i];

@@ -51,6 +51,9 @@ typedef struct EngineStats
 									 * time that they share a token */
 	uint64		removed_suffix; /* pairs, by the suffix filter */
 	uint64		removed_bitmap; /* pairs, by the bitmaps */
+	uint64		removed_coordinates;	/* pairs of dense vectors that their
+										 * first coordinates leave, by more of
+										 * them */
 	uint64		verified;		/* pairs compared element by element */
 	uint64		matches;		/* pairs of distinct sets that reach the
 								 * threshold, identical ones not counted */

@@ -90,7 +90,8 @@ engine_bytes_held(JoinEngine *join)
 	size_t		counter = sizeof(uint16) +
 	(join->search.counters.weighted ? sizeof(float) : 0);
 	size_t		counters = join->algorithm->ordered ?
-	Min(join->totals.nfeatures * 2 * counter, join->params.memory / 8) : 0;
+	Min(join->totals.nfeatures * 2 * counter, join->params.memory / 8) :
+	engine_counts(join) ? join->params.memory / 8 : 0;
 
 	return (join->memory == NULL ? 0 : memory_held(join)) +
 		join->filter.bytes + counters +
@@ -138,6 +139,12 @@ engine_different_features(JoinEngine *join)
 	different = counters_different(&sample) * SAMPLED;
 	counters_free(&sample);
 	return different < nfeatures ? different : nfeatures;
+}
+
+bool
+engine_counts(const JoinEngine *join)
+{
+	return join->algorithm->ordered || join->algorithm->count != NULL;
 }
 
 void
@@ -236,9 +243,10 @@ static void
 make_index(JoinEngine *join)
 {
 	InvertedIndex *index = &join->search.index;
+	bool		own = join->algorithm->own_index;
 	uint64		npostings = 0;
 
-	for (uint32 i = 0; i < join->search.nsets; i++)
+	for (uint32 i = 0; i < join->search.nsets && !own; i++)
 	{
 		CHECK_EVERY(i);
 		npostings += engine_indexed_keys(join, &join->search.sets[i]);
@@ -246,7 +254,7 @@ make_index(JoinEngine *join)
 	announced_index_create(index, join->search.sets, join->search.nsets,
 						   npostings,
 						   engine_different_keys(join, npostings));
-	for (uint32 i = 0; i < join->search.nsets; i++)
+	for (uint32 i = 0; i < join->search.nsets && !own; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (i + FETCH_AHEAD < join->search.nsets)
@@ -311,6 +319,21 @@ probe_is_claimed(JoinEngine *join)
 	}
 	Assert(number < claims->end);
 	return number >= claims->begin;
+}
+
+/*
+ * Number of sets in memory, from the one that probes on, that this process
+ * certainly lets probe.
+ */
+static uint32
+claimed_probes(const JoinEngine *join)
+{
+	const Claims *claims = &join->claims;
+	uint32		left = join->search.nsets - join->next + 1;
+
+	if (claims->claimed == NULL)
+		return left;
+	return Min(claims->end - claims->next + 1, left);
 }
 
 /* Add a pair of groups if both have rows, and prefetch their first rows. */
@@ -444,6 +467,7 @@ probe_advance(JoinEngine *join)
 	claimed = probe_is_claimed(join);
 	if (symmetric)
 		join->search.index.limit = number;
+	join->search.next_probes = claimed_probes(join);
 
 	/*
 	 * among probes of other processes, only for the last ones before the

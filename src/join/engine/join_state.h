@@ -211,8 +211,12 @@ has_stored(const JoinEngine *join, const JoinSet *set)
  */
 extern uint64 engine_different_features(JoinEngine *join);
 
-/* Count the features of a distinct set, before any is prepared. */
+/*
+ * Count the features of a distinct set, before any is prepared; and true if
+ * the algorithm needs that.
+ */
 extern void engine_count(JoinEngine *join, const uint64 *values, uint32 n);
+extern bool engine_counts(const JoinEngine *join);
 
 /* Prefetch what preparing a set of these values reads first. */
 extern void engine_fetch_counters(JoinEngine *join, const uint64 *values,

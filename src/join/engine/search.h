@@ -69,6 +69,8 @@ typedef struct JoinSearch
 
 	/* of the chunk */
 	JoinSet    *sets;			/* in order of size, unless the index grows */
+	uint32		next_probes;	/* sets, from the probing one on, that probe
+								 * one after another; 0 = not known */
 	bool		only_keys;		/* only keys and bitmaps of the sets are in
 								 * memory, no values */
 	uint32		nsets;
@@ -114,6 +116,8 @@ typedef struct Algorithm
 	bool		symmetric;		/* the condition is symmetric, whatever the
 								 * measure */
 	bool		sized;			/* the measure bounds the sizes of matches */
+	bool		own_index;		/* the algorithm has its own index, without
+								 * postings: max_indexed is its memory */
 
 	/*
 	 * Upper bounds of the keys that a set will have in the index, and in all,
@@ -124,7 +128,8 @@ typedef struct Algorithm
 
 	/*
 	 * Note a distinct set, before any is prepared.  NULL: its values are
-	 * features, which are counted if they are ordered.
+	 * features, which are counted if they are ordered.  An algorithm that
+	 * counts without an order of features has 1/8 of the memory for that.
 	 */
 	void		(*count) (JoinSearch *search, const uint64 *values, uint32 n);
 

@@ -246,7 +246,7 @@ count_merged(void *arg, const uint64 *values, uint32 n)
 
 	if (join->spill->counting != NULL)
 		shared_counts_add(join->spill->counting, values, n);
-	else if (join->algorithm->ordered)
+	else
 		engine_count(join, values, n);
 }
 

@@ -71,6 +71,8 @@ explain_counters(const SimilarityJoinState *state, const EngineStats *stats,
 					es);
 	explain_removed("Candidates Removed by Suffix", stats->removed_suffix, es);
 	explain_removed("Candidates Removed by Bitmap", stats->removed_bitmap, es);
+	explain_removed("Candidates Removed by Coordinates",
+					stats->removed_coordinates, es);
 	explain_count("Verified", stats->verified, es);
 	explain_count("Matching Sets", stats->matches, es);
 	explain_count("Batches", stats->batches, es);
