@@ -136,7 +136,7 @@ my $nulls = join "\n", 'CREATE SCHEMA calm;', map {
 
 	"CREATE FUNCTION calm.$_(a signature, b signature) RETURNS $value IMMUTABLE LANGUAGE sql
 	AS 'SELECT CASE WHEN a <-> b IS NOT NULL THEN public.$_(a, b) END';"
-} qw(similarity containment dice cosine intersection_size);
+} qw(similarity containment dice cosine overlap_coefficient);
 
 # The server of foreign tables, if the extensions are installed; or else nothing
 my %foreign = (
@@ -202,6 +202,7 @@ sub new
 	$connection->run($tables);
 	$connection->run(_contents("$shared/method_calls.sql"));
 	_add_methods($connection);
+	_check_measures($connection);
 	push @{ $self->{families} }, map { [$_] } sort keys %specs;
 	foreach my $table (sort keys %specs)
 	{
@@ -304,7 +305,17 @@ sub _find_foreign
 # ------------------------------------------------------------------ pieces
 
 my @thresholds = (0.01, 0.3, 1 / 3, 0.5, 0.6, 2 / 3, 0.7, 0.75, 0.8, 0.8, 0.9, 0.95, 1);
-my @measures = qw(jaccard jaccard containment contains dice cosine overlap_coefficient);
+my @measures = qw(jaccard jaccard containment contains dice cosine intersection_size);
+
+# A measure that does not exist would be an error on every plan, and so no difference.
+sub _check_measures
+{
+	my ($connection) = @_;
+
+	$connection->run("SELECT near_duplicate(s, s, 0.5, '$_') FROM signature_from('{1}') s")
+	  foreach @measures;
+	return;
+}
 
 # Whether exact sets are compared, for which every measure is defined
 sub _sets
@@ -646,7 +657,8 @@ sub _groups
 	my $dice = $self->{dice};
 	my $rows = 'SELECT DISTINCT ON (id) id, sig FROM ' . $self->_relation('a') . ' ORDER BY id, sig';
 	my $rule = $dice->any('greedy', 'connected');
-	my $measure = $self->_sets ? $dice->any(qw(jaccard dice cosine overlap_coefficient)) : $dice->any(qw(jaccard similarity));
+	my @symmetric = grep { !/^contain/ } @measures;
+	my $measure = $self->_sets ? $dice->any(@symmetric) : $dice->any(qw(jaccard similarity));
 	my $arguments = sprintf q{($$%s$$, %s, '%s', '%s')}, $rows, $dice->any(@thresholds), $measure, $rule;
 
 	$self->{looped} = "SELECT * FROM groups$arguments";
