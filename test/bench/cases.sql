@@ -1,6 +1,7 @@
 -- Cases of copying, in a planted corpus: COLLECTIONS=DIR psql -f test/bench/cases.sql
 -- Each manner by each preset, over two seeds: precision, recall, granularity, plagdet; and how
--- many texts without copying have a case.  Then texts with ten sources each among 3,130: how
+-- many texts without copying have a case.  Single sentences of 60 to 150 characters, by least
+-- length.  Then texts with ten sources each among 3,130: how
 -- many of these find_sources() finds, with how many comparisons, and in which time.
 CREATE EXTENSION IF NOT EXISTS neardup;
 CREATE SCHEMA bench_cases;
@@ -25,6 +26,17 @@ $f$, preset) FROM unnest(ARRAY['verbatim', 'edited', 'rewritten']) preset \gexec
 SELECT * FROM measured WHERE language IS NULL OR (preset, manner) IN (('verbatim', 'verbatim'), ('edited', 'random'), ('edited', 'translated'), ('rewritten', 'summary'))
 ORDER BY array_position(ARRAY['verbatim', 'random', 'translated', 'summary'], manner), preset, language NULLS FIRST;
 TABLE false_cases;
+
+SELECT format($f$
+TRUNCATE found;
+INSERT INTO found SELECT pair, c.* FROM texts, LATERAL (SELECT a_start, a_length, b_start, b_length FROM copied_cases(a, b, min_length => %1$s)) c WHERE manner <> 'summary';
+SELECT %1$L AS min_length, count(*) AS sentences,
+       count(*) FILTER (WHERE EXISTS (SELECT FROM found f WHERE f.pair = p.pair AND int4range(f.a_start, f.a_start + f.a_length) && int4range(p.a_start, p.a_start + p.a_length)
+                                      AND int4range(f.b_start, f.b_start + f.b_length) && int4range(p.b_start, p.b_start + p.b_length))) AS found,
+       (SELECT count(DISTINCT pair) FROM found JOIN texts USING (pair) WHERE manner = 'none') AS texts_without_copying,
+       (SELECT plagdet FROM plagdet(ARRAY(SELECT pair FROM texts WHERE manner NOT IN ('none', 'summary')))) AS plagdet_of_all
+FROM planted p JOIN texts USING (pair) WHERE manner <> 'summary' AND b_length <= 150;
+$f$, min_length) FROM unnest('{150,100,60}'::int[]) min_length \gexec
 
 CREATE TABLE sources (id int, language text, body text);
 \copy sources FROM PROGRAM 'python3 test/oracle/planted.py others'

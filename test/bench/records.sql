@@ -27,6 +27,33 @@ SELECT DISTINCT ON (method, measure, best) method, measure, best, threshold,
        round(recall::numeric, 3) AS recall, round("precision"::numeric, 3) AS precision, round(f::numeric, 3) AS f
 FROM swept ORDER BY method, measure, best, f DESC, threshold;
 
+-- Weights from half of the pairs, measured on the other half, beside words alone
+CREATE TABLE compared AS
+SELECT a.id AS a, b.id AS b, similarity(shingles(a.body, 'k=1'), shingles(b.body, 'k=1')) AS words,
+       similarity(shingles(a.body, 'unit=char k=3'), shingles(b.body, 'unit=char k=3')) AS letters,
+       (right(a.body, 4) = right(b.body, 4))::int AS year,
+       EXISTS (SELECT FROM same WHERE (id1, id2) = (a.id, b.id)) AS same
+FROM records a JOIN records b ON a.id <= 2616 AND b.id > 2616 AND near_duplicate(shingles(a.body, 'k=1'), shingles(b.body, 'k=1'), 0.25);
+CREATE TABLE measured AS
+SELECT a, b, same, m.name, round(m.value::numeric, 1) AS value
+FROM (SELECT *, max(words) OVER (PARTITION BY a) - words AS behind_a, max(words) OVER (PARTITION BY b) - words AS behind_b
+      FROM compared) p,
+     LATERAL (VALUES ('words', words), ('letters', letters), ('year', year), ('behind a', behind_a), ('behind b', behind_b)) m (name, value);
+CREATE TABLE scored AS
+WITH weights AS (
+    SELECT name, value, ln((count(*) FILTER (WHERE same) + 0.5) / sum(count(*) FILTER (WHERE same)) OVER of_name)
+                        - ln((count(*) FILTER (WHERE NOT same) + 0.5) / sum(count(*) FILTER (WHERE NOT same)) OVER of_name) AS weight
+    FROM measured WHERE a % 2 = 0 GROUP BY name, value WINDOW of_name AS (PARTITION BY name))
+SELECT a, b, same, 'weights' AS by, sum(coalesce(weight, 0)) AS score
+FROM measured LEFT JOIN weights USING (name, value) WHERE a % 2 = 1 GROUP BY a, b, same
+UNION ALL SELECT a, b, same, 'words', words FROM compared WHERE a % 2 = 1;
+SELECT by, best, round(max(2.0 * correct / (found + (SELECT count(*) FROM same WHERE id1 % 2 = 1))), 3) AS f
+FROM (SELECT by, best, count(*) OVER w AS found, sum(same::int) OVER w AS correct
+      FROM (SELECT *, rank() OVER (PARTITION BY by, a ORDER BY score DESC) = 1 AND rank() OVER (PARTITION BY by, b ORDER BY score DESC) = 1 AS reciprocal
+            FROM scored) s, unnest('{all,reciprocal}'::text[]) best
+      WHERE best = 'all' OR reciprocal WINDOW w AS (PARTITION BY by, best ORDER BY score DESC)) c
+GROUP BY by, best ORDER BY by, best;
+
 -- All pairs that share a word, each judged by a search for a better one
 CREATE TABLE pair AS
 SELECT a.id AS a, b.id AS b, similarity(shingles(a.body, 'k=1'), shingles(b.body, 'k=1')) AS s,
