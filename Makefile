@@ -295,6 +295,7 @@ REGRESS = \
 	repeated \
 	copied_sections \
 	dense \
+	dense_groups \
 	dense_join \
 	distributed \
 	divided \
