@@ -317,22 +317,22 @@ sets_verify(JoinSearch *search, const JoinSet *indexed, const JoinSet *probing)
 typedef struct PrefixJoin
 {
 	uint32		most_small;		/* largest size of a small set */
-	uint32		size;			/* that differ[0] is for */
-	int16	   *differ[MAX_SMALL + 1];	/* by the probing size (0: large), by
-										 * the other: elements in which
-										 * matches differ at most, -1: there
-										 * are none */
+	uint32		size;			/* size that differ[0] is for */
+	int16	   *differ[MAX_SMALL + 1];	/* by the probing size (0: large),
+										 * then by the other: elements in
+										 * which matches differ at most, -1:
+										 * there are none */
 } PrefixJoin;
 
 /* A probe for postings of small sets. */
 typedef struct BitmapProbe
 {
-	const JoinSet *set;			/* that probes */
-	uint64		bitmap;			/* of it, folded */
+	const JoinSet *set;			/* set that probes */
+	uint64		bitmap;			/* its folded bitmap */
 	uint64		second;			/* bitmap, once it is needed */
 	bool		has_second;
 	int			dropped;		/* elements dropped from it */
-	uint32		sides;			/* that a match must have one of */
+	uint32		sides;			/* sides, one of which a match must have */
 	const int16 *differ;
 } BitmapProbe;
 

@@ -21,9 +21,9 @@ typedef bool (*FirstTokenFilter) (JoinSearch *search, const JoinSet *set,
 typedef struct PrefixProbe
 {
 	const JoinSet *set;
-	uint32		nkeys;			/* of its prefix */
-	uint32		sides;			/* that a match must have one of */
-	FirstTokenFilter filter;	/* or NULL */
+	uint32		nkeys;			/* keys of its prefix */
+	uint32		sides;			/* sides, one of which a match must have */
+	FirstTokenFilter filter;	/* filter of the first posting, or NULL */
 	const MatchSizes *matches;
 } PrefixProbe;
 

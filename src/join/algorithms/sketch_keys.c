@@ -128,11 +128,12 @@ typedef struct FewSketches
 typedef struct SketchKeys
 {
 	KeyList		last;			/* keys of the sketch prepared or probing last */
-	KeyList		filtered;		/* or that the filter has seen last */
+	KeyList		filtered;		/* keys of the sketch that the filter has seen
+								 * last */
 	uint64		nlooked_up;		/* keys of the sketch that probed by them
 								 * last; 0 of a sample */
 	uint32		nnoted;			/* sketches of the index that have been noted */
-	FewSketches few[4];			/* by the wanted sides, as bits */
+	FewSketches few[4];			/* sketches by the wanted sides, as bits */
 } SketchKeys;
 
 /* The state, created at the first call. */

@@ -41,7 +41,7 @@ typedef struct PairTable
 {
 	PairCount  *pairs;			/* hash table, then sorted by high */
 	size_t		slots;
-	Probing		probing;		/* of the slots */
+	Probing		probing;		/* probing of the slots */
 	uint64		npairs;
 	uint64		next;			/* next pair to emit */
 	uint32		begin;			/* probing sets of the range */
@@ -560,10 +560,10 @@ typedef struct Members
 typedef struct Groups
 {
 	JoinSearch *search;
-	const JoinSet *set;			/* that probes */
-	uint32		nkeys;			/* of its prefix */
-	uint32		sides;			/* that matches must have one of */
-	Members		members[GROUP_SIZE];	/* by size of the group - 1 */
+	const JoinSet *set;			/* set that probes */
+	uint32		nkeys;			/* keys of its prefix */
+	uint32		sides;			/* sides, one of which matches must have */
+	Members		members[GROUP_SIZE];	/* members by size of the group - 1 */
 } Groups;
 
 /*

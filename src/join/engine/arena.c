@@ -258,9 +258,9 @@ shared_alloc(SharedAreas *areas, size_t bytes, SharedPointer *pointer)
 typedef struct ArenaBlock
 {
 	struct ArenaBlock *next;
-	SharedPointer pointer;		/* to this, where it is shared */
-	size_t		size;			/* of data */
-	size_t		used;			/* of data */
+	SharedPointer pointer;		/* pointer to this block, where it is shared */
+	size_t		size;			/* bytes of data */
+	size_t		used;			/* bytes of data in use */
 	char		data[FLEXIBLE_ARRAY_MEMBER];
 } ArenaBlock;
 

@@ -64,7 +64,7 @@ typedef struct SharedAreas
 	SharedArea *shared;
 	int			n;
 	int			own;			/* area of this process */
-	ResourceOwner owner;		/* of the mappings */
+	ResourceOwner owner;		/* owner of the mappings */
 	SharedPointer next;			/* what is left of this process's newest
 								 * segment */
 	size_t		left;
@@ -138,13 +138,13 @@ extern void *shared_alloc(SharedAreas *areas, size_t bytes,
 
 typedef struct Arena
 {
-	MemoryContext context;		/* of the blocks */
-	SharedAreas *areas;			/* or shared memory; NULL: none */
+	MemoryContext context;		/* context of the blocks */
+	SharedAreas *areas;			/* shared memory of the blocks; NULL: private */
 	struct ArenaBlock *blocks;	/* newest first */
 	struct ArenaBlock *spare;	/* empty, not in `bytes` */
-	size_t		bytes;			/* in all blocks */
+	size_t		bytes;			/* bytes of all blocks */
 	size_t		first_block;	/* size of the first block */
-	size_t		block_size;		/* of the next block */
+	size_t		block_size;		/* size of the next block */
 } Arena;
 
 extern void arena_init(Arena *arena, size_t block_size);

@@ -30,7 +30,7 @@ typedef struct Deferred
 	size_t		max_sets;		/* allocated */
 	Arena		arena;			/* values and rows */
 	size_t		next;			/* pair */
-	size_t		end;			/* of its pairs */
+	size_t		end;			/* end of its pairs */
 } Deferred;
 
 /* Prepare an empty list that is full at that number of bytes of pairs. */

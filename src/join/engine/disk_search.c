@@ -34,20 +34,20 @@
 /* Head of the keys of a set; its bitmap and the keys follow. */
 typedef struct KeyRecord
 {
-	uint32		number;			/* of the set in the set file */
+	uint32		number;			/* number of the set in the set file */
 	uint32		size;
 	uint32		nvalues;
 	uint32		nkeys;
-	uint64		sides;			/* on which it has rows, as bits */
+	uint64		sides;			/* sides on which it has rows, as bits */
 } KeyRecord;
 
 typedef struct Chunks
 {
-	size_t		max_bytes;		/* that a chunk may take */
-	Arena		arena;			/* of its values, keys and rows */
+	size_t		max_bytes;		/* bytes that a chunk may take */
+	Arena		arena;			/* its values, keys and rows */
 	uint32		max_sets;		/* allocated in join->search.sets */
-	SpillReader keys;			/* if chunks are of keys */
-	SpillReader *reader;		/* of keys or else of sets */
+	SpillReader keys;			/* reader of keys, if chunks are of keys */
+	SpillReader *reader;		/* reader of keys or else of sets */
 	uint64		this_chunk;		/* offset in that file */
 	uint64		next_chunk;
 	uint64		first_probe;	/* offset of the first set large enough to

@@ -366,7 +366,7 @@ void
 engine_filter_by_added(JoinEngine *join)
 {
 	SetRuns    *runs;
-	double		keys;			/* of all sets, estimated */
+	double		keys;			/* keys of all sets, estimated */
 
 	flush_ring(join);
 	if (join->spill == NULL)

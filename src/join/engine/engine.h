@@ -24,9 +24,9 @@ typedef const struct Row *RowGroup;
 /* Reads the rows of a group one after another. */
 typedef struct RowCursor
 {
-	RowGroup	next;			/* in memory */
-	struct SharedAreas *areas;	/* that the rows are in; NULL: none */
-	struct RowReader *reader;	/* or in a file */
+	RowGroup	next;			/* next row in memory */
+	struct SharedAreas *areas;	/* areas that the rows are in; NULL: none */
+	struct RowReader *reader;	/* reader of rows in a file, or NULL */
 	uint64		left;			/* rows left in the file's range */
 } RowCursor;
 

@@ -36,10 +36,10 @@ typedef void (*RowCallback) (void *arg, JoinSide side, const uint64 *values,
 /* Counters for EXPLAIN ANALYZE. */
 typedef struct EngineStats
 {
-	const char *algorithm;		/* by which candidates are found */
+	const char *algorithm;		/* name of the algorithm that finds candidates */
 	uint64		sets;			/* rows with a set that is not empty */
 	uint64		distinct;		/* distinct sets among them */
-	uint64		postings;		/* in prefix indexes */
+	uint64		postings;		/* postings of prefix indexes */
 	uint64		visited;		/* postings read, where they are not shared */
 	uint64		candidates;		/* pairs of sets that shared a token of their
 								 * prefixes and passed all filters before
@@ -66,17 +66,19 @@ typedef struct EngineStats
 typedef struct EngineParams
 {
 	const struct Algorithm *algorithm;	/* how candidates are found, search.h */
-	Measure		measure;		/* of an outer set and an inner set */
-	double		threshold;		/* of that measure */
+	Measure		measure;		/* measure of an outer set and an inner set */
+	double		threshold;		/* threshold of that measure */
 	bool		self_join;		/* both sides have the same rows, which are
 								 * added on the outer side only */
-	bool		apart;			/* then: a row is not paired with itself */
-	bool		either_order;	/* and with a symmetric measure: two different
-								 * groups are emitted once, not as (x, y) and
-								 * (y, x) */
-	bool		keep_empty[2];	/* by JoinSide: rows without features are
-								 * kept, for engine_rows() */
-	bool		keep_unmatched; /* so are outer rows without a match */
+	bool		apart;			/* true if, in a self-join, no row is paired
+								 * with itself */
+	bool		either_order;	/* true if, in a self-join with a symmetric
+								 * measure, two different groups are emitted
+								 * once, not as (x, y) and (y, x) */
+	bool		keep_empty[2];	/* true if rows without features are kept, for
+								 * engine_rows(); by JoinSide */
+	bool		keep_unmatched; /* true if outer rows without a match are
+								 * kept, too */
 	size_t		memory;			/* bytes to stay within */
 
 	const char *secret;			/* JOIN_SECRET random bytes, where several
@@ -87,9 +89,9 @@ typedef struct EngineParams
 	 * together, see shared_sets.h.  NULL: this engine is alone.
 	 */
 	struct SharedSets *shared;
-	struct SharedAreas *areas;	/* where rows and sets will be */
+	struct SharedAreas *areas;	/* shared memory for rows and sets */
 	struct SharedValues *known; /* values that are there already */
-	struct FileSet *files;		/* where they go if memory is full */
+	struct FileSet *files;		/* files for them if memory is full */
 	int			part;			/* number of this one, from 0 */
 } EngineParams;
 

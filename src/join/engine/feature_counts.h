@@ -34,7 +34,7 @@ typedef struct TokenCounters
 typedef struct WeightedToken
 {
 	uint64		key;
-	float		weight;			/* in a vector of length 1 */
+	float		weight;			/* weight in a vector of length 1 */
 	float		most;			/* greatest weight that it has anywhere */
 } WeightedToken;
 
@@ -97,7 +97,7 @@ typedef struct FeatureFilter
 {
 	uint64	   *words;			/* a bit for each place; NULL: there is no
 								 * filter */
-	size_t		bytes;			/* in words */
+	size_t		bytes;			/* bytes of the words */
 	Probing		probing;		/* the place of a feature */
 	uint32		looked;			/* sets that were checked lately */
 	uint32		passed;			/* sets among them that passed */

@@ -37,10 +37,10 @@ typedef enum IndexMode
  */
 typedef union PostingPayload
 {
-	uint32		position;		/* of the token in the set */
+	uint32		position;		/* position of the token in the set */
 	uint32		small;			/* SMALL_PAYLOAD | dropped elements << 16 |
 								 * size, of a set in order */
-	float		weight;			/* of the feature in the vector */
+	float		weight;			/* weight of the feature in the vector */
 } PostingPayload;
 
 #define SMALL_PAYLOAD	UINT32_C(0x80000000)
@@ -53,7 +53,7 @@ typedef struct Posting
 	union
 	{
 		uint64		key;		/* the token */
-		uint64		bitmap;		/* or, of a small set, its folded bitmap */
+		uint64		bitmap;		/* for a small set: its folded bitmap */
 	};
 	uint32		set;			/* number in the chunk */
 	PostingPayload payload;
@@ -103,7 +103,7 @@ posting_set_small(Posting *posting, uint64 bitmap, uint32 size, uint32 dropped)
 
 typedef struct Bucket
 {
-	uint32		start;			/* its first posting that is not too small */
+	uint32		start;			/* first posting whose set is not too small */
 	uint32		n;				/* postings so far, from start */
 	union
 	{
@@ -130,7 +130,7 @@ typedef struct SuffixBound
 /* The entry of a set in the index, beside its postings. */
 typedef union IndexedSet
 {
-	SuffixBound suffix;			/* if its postings have keys */
+	SuffixBound suffix;			/* suffix, if the postings have keys */
 	uint64		bitmap;			/* the second one, if they have the first */
 } IndexedSet;
 
@@ -169,11 +169,11 @@ typedef struct InvertedIndex
 	uint64		npostings;		/* room for */
 	uint32		nadded;			/* sets that have been added; in a shared
 								 * index, all */
-	uint32		limit;			/* only sets before this one are matches */
+	uint32		limit;			/* first set that cannot be a match */
 	Accumulator *accumulators;	/* one a set, all zero between probes */
 	uint32	   *sizes;			/* size << 2 | sides, one a set */
 	IndexedSet *entries;		/* one a set */
-	uint32	   *candidates;		/* of the current probe */
+	uint32	   *candidates;		/* candidates of the current probe */
 	uint32		ncandidates;
 	size_t		bytes;
 	union

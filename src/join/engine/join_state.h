@@ -63,7 +63,7 @@ typedef struct StoredTotals
 	uint32		nstored;
 	uint64		nfeatures;
 	uint64		npostings;
-	uint64		nkeys;			/* of all prefixes */
+	uint64		nkeys;			/* keys of all prefixes */
 } StoredTotals;
 
 /* Probes that this process makes, where several divide them. */
@@ -72,7 +72,7 @@ typedef struct Claims
 	pg_atomic_uint64 *claimed;	/* counter of claimed ones; NULL: they are not
 								 * divided */
 	uint64		next;			/* number of the next probe */
-	uint64		begin;			/* of the claimed ones */
+	uint64		begin;			/* first claimed probe */
 	uint64		end;
 } Claims;
 
@@ -81,7 +81,7 @@ typedef struct FoundPairs
 {
 	GroupPair  *pairs;
 	uint32		n;
-	uint32		next;			/* to emit */
+	uint32		next;			/* next pair to emit */
 	size_t		max;			/* allocated */
 } FoundPairs;
 
@@ -105,14 +105,14 @@ typedef struct SetsInMemory
 	Arena		keys;			/* keys of sets that have no room for them */
 	RowLink		empty[2];		/* rows without features, as JoinSet.rows */
 	size_t		unchecked;		/* bytes added since memory was checked */
-	RowScan		scans[2];		/* of engine_rows_next(), by side */
+	RowScan		scans[2];		/* scans of engine_rows_next(), by side */
 } SetsInMemory;
 
 /* One of several processes that join together. */
 typedef struct Participant
 {
-	SharedAreas *areas;			/* of rows and values; NULL: freed, as all are
-								 * on disk */
+	SharedAreas *areas;			/* areas of rows and values; NULL: freed, as
+								 * all are on disk */
 	uint32	   *borrowed;		/* sets of the table whose values another
 								 * process has stored, until their rows are
 								 * reassigned */
@@ -137,8 +137,8 @@ struct JoinEngine
 	JoinSide	probing;
 
 	/* while rows are added */
-	char		secret[JOIN_SECRET];	/* of the hash of sets */
-	FeatureFilter filter;		/* by the side that was added first */
+	char		secret[JOIN_SECRET];	/* secret of the hash of sets */
+	FeatureFilter filter;		/* filter by the side that was added first */
 	uint32		nrows[2];
 	StoredTotals totals;
 
@@ -150,7 +150,8 @@ struct JoinEngine
 	/* while sets probe */
 	RowsAhead	ahead;			/* rows of sets that probe soon */
 	uint32		next;			/* set of the chunk that probes next */
-	ProbeCallback probe;		/* of the algorithm for the index */
+	ProbeCallback probe;		/* probe of the algorithm for this kind of
+								 * index */
 	Claims		claims;
 	FoundPairs	found;
 };

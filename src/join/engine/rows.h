@@ -24,7 +24,7 @@ typedef struct SpillStore
 typedef struct SpillPiece
 {
 	int			part;			/* the process */
-	uint64		offset;			/* in its file */
+	uint64		offset;			/* offset in its file */
 	uint64		bytes;
 	uint64		start;			/* offset in the concatenation */
 } SpillPiece;
@@ -37,7 +37,7 @@ typedef struct SpillFile
 {
 	SpillStore	store;
 	const char *name;			/* the same in all processes */
-	BufFile    *own;			/* that this process writes */
+	BufFile    *own;			/* file that this process writes */
 	uint64		size;			/* bytes written, or of all pieces */
 	bool		moved;			/* reading has left the end of `own` */
 	BufFile   **parts;			/* published files by process; NULL: not
@@ -53,7 +53,8 @@ typedef struct SpillReader
 	SpillFile  *file;
 	char	   *buffer;
 	size_t		max;			/* size of buffer */
-	uint64		offset;			/* in the file, of the buffer's first byte */
+	uint64		offset;			/* offset of the buffer's first byte in the
+								 * file */
 	size_t		filled;			/* bytes in buffer */
 	size_t		at;				/* next one to read */
 } SpillReader;
@@ -131,8 +132,8 @@ typedef union RowLink
 typedef struct Row
 {
 	RowLink		next;			/* another row of the same set and side */
-	uint32		rowno;			/* on its side */
-	uint32		len;			/* of data, or ROWS_IN_FILE */
+	uint32		rowno;			/* number on its side */
+	uint32		len;			/* bytes of data, or ROWS_IN_FILE */
 	char		data[FLEXIBLE_ARRAY_MEMBER];
 } Row;
 
@@ -144,7 +145,7 @@ typedef struct Row
 
 typedef struct RowsInFile
 {
-	uint64		offset;			/* in the side's file */
+	uint64		offset;			/* offset in the side's file */
 	uint64		bytes;
 	uint64		nrows;
 } RowsInFile;
@@ -160,7 +161,7 @@ typedef struct FileRow
 typedef struct RowReader
 {
 	SpillReader reader;
-	char	   *row;			/* that was read last */
+	char	   *row;			/* row that was read last */
 	size_t		max;			/* allocated */
 } RowReader;
 

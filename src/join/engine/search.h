@@ -49,13 +49,14 @@ typedef struct SizeCache
 typedef struct JoinSearch
 {
 	/* of the join */
-	Measure		measure;		/* of an indexed set and a probing set */
+	Measure		measure;		/* measure of an indexed set and a probing set */
 	double		threshold;		/* one of the measure */
 	bool		symmetric;		/* sets probe for those before them */
 	size_t		memory;			/* bytes that the join may have */
 	uint32		max_features;	/* values of the largest set */
-	MemoryContext context;		/* of all that lasts as long as the join */
-	TokenCounters counters;		/* of the features of all sets */
+	MemoryContext context;		/* context of all that lasts as long as the
+								 * join */
+	TokenCounters counters;		/* counters of the features of all sets */
 	void	   *state;			/* the algorithm's own, or NULL: in context */
 
 	/*
@@ -65,24 +66,25 @@ typedef struct JoinSearch
 	uint32	   *components;		/* link of each set in the index, towards the
 								 * first one of its component */
 	uint32	   *run_ends;		/* first set after the run of each */
-	uint32		component;		/* of the set that probes */
+	uint32		component;		/* component of the set that probes */
 
 	/* of the chunk */
-	JoinSet    *sets;			/* in order of size, unless the index grows */
+	JoinSet    *sets;			/* sets in order of size, unless the index
+								 * grows */
 	uint32		next_probes;	/* sets, from the probing one on, that probe
 								 * one after another; 0 = not known */
-	bool		only_keys;		/* only keys and bitmaps of the sets are in
-								 * memory, no values */
+	bool		only_keys;		/* true if only keys and bitmaps of the sets
+								 * are in memory, no values */
 	uint32		nsets;
 	InvertedIndex index;
 	void	   *chunk_state;	/* the algorithm's own, or NULL */
 
-	uint64	   *room;			/* for the keys of the largest set */
+	uint64	   *room;			/* room for the keys of the largest set */
 	SizeCache	indexed_prefix; /* length of prefixes by size */
 	SizeCache	probing_prefix;
 	SizeCache	least;			/* overlap with any set, by size */
 	SizeCache	need;			/* overlap by match's size */
-	MatchSizes	matches;		/* of sets that probe */
+	MatchSizes	matches;		/* sizes of matches of the probing set */
 	EngineStats stats;
 } JoinSearch;
 
@@ -108,9 +110,10 @@ probe##_##kind(JoinSearch *search, const JoinSet *set, uint32 sides) \
  */
 typedef struct Algorithm
 {
-	const char *name;			/* in EXPLAIN */
+	const char *name;			/* name in EXPLAIN */
 	bool		ordered;		/* needs the order of the features */
-	bool		weighted;		/* and the greatest weight of each */
+	bool		weighted;		/* needs the greatest weight of each feature,
+								 * too */
 	bool		at_once;		/* all sets of a chunk are in the index before
 								 * the first one probes */
 	bool		symmetric;		/* the condition is symmetric, whatever the

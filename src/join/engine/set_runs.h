@@ -19,9 +19,10 @@ typedef struct PendingSet
 {
 	SetKey		key;
 	const uint64 *values;		/* NULL of a further row */
-	const char *row;			/* after the values, as in files, see rows.h */
+	const char *row;			/* row after the values, as in files, see
+								 * rows.h */
 	uint32		row_bytes;
-	JoinSide	side;			/* of the row */
+	JoinSide	side;			/* side of the row */
 } PendingSet;
 
 /* Head of a record in a run; the values follow, then the row. */
@@ -36,8 +37,8 @@ typedef struct RunHead
 typedef struct RunRecord
 {
 	SetKey		key;
-	uint64		place;			/* of its values, for setruns_read() */
-	JoinSide	side;			/* of its row */
+	uint64		place;			/* place of its values, for setruns_read() */
+	JoinSide	side;			/* side of its row */
 	char	   *row;
 	uint32		row_bytes;		/* 0: there is none */
 	size_t		max_row_bytes;	/* allocated */
@@ -45,7 +46,7 @@ typedef struct RunRecord
 
 typedef struct RunRange
 {
-	uint64		begin;			/* in the file */
+	uint64		begin;			/* first byte in the file */
 	uint64		end;
 } RunRange;
 
@@ -60,7 +61,7 @@ typedef struct RunSample
 typedef struct RunDirectory
 {
 	uint64		offset;
-	uint64		bytes;			/* of the whole file */
+	uint64		bytes;			/* bytes of the whole file */
 	uint64		nranges;
 	uint64		nsamples;
 } RunDirectory;
@@ -68,28 +69,28 @@ typedef struct RunDirectory
 /* A run that is read. */
 typedef struct Run
 {
-	SpillReader reader;			/* after the head */
+	SpillReader reader;			/* reader of the run, after the head */
 	RunRange	range;
-	RunHead		head;			/* of the next record */
+	RunHead		head;			/* head of the next record */
 } Run;
 
 typedef struct SetRuns
 {
 	SpillStore	store;
-	size_t		max_bytes;		/* that pending sets may take */
-	size_t		pending_bytes;	/* that they may take now */
+	size_t		max_bytes;		/* bytes that pending sets may take */
+	size_t		pending_bytes;	/* bytes that they may take now */
 	char	   *room;			/* pending_bytes bytes, with copies of sets
 								 * from the beginning and their PendingSets
 								 * from the end; NULL: none is pending */
 	size_t		used;			/* bytes of the copies */
 	size_t		npending;
 	uint32		nsets;			/* numbers that this process has given to sets */
-	SpillFile	file;			/* of this process; once imported, of all */
-	RunRange   *ranges;			/* by offset */
+	SpillFile	file;			/* runs of this process; once imported, of all */
+	RunRange   *ranges;			/* runs by offset */
 	size_t		nranges;
 	size_t		max_ranges;		/* allocated */
-	RunSample  *samples;		/* by offset, one every SAMPLE_BYTES; empty if
-								 * only one process merges */
+	RunSample  *samples;		/* samples by offset, one every SAMPLE_BYTES;
+								 * empty if only one process merges */
 	size_t		nsamples;
 	size_t		max_samples;	/* allocated */
 
@@ -97,11 +98,11 @@ typedef struct SetRuns
 	Run		   *runs;			/* the first of the ranges */
 	size_t		nopen;			/* number of open runs */
 	size_t		buffer;			/* bytes of the buffer of each */
-	struct binaryheap *heap;	/* of runs that have another record, by its
-								 * key */
+	struct binaryheap *heap;	/* heap of the runs that have another record,
+								 * by its key */
 	SetKey	   *borders;		/* keys from which on shares begin */
 	uint32		nshares;
-	uint32		share;			/* that is read */
+	uint32		share;			/* share that is read */
 	RunRecord	record;			/* read last */
 } SetRuns;
 
@@ -189,8 +190,8 @@ extern void setruns_read(SetRuns *runs, uint64 place, uint64 *values,
 /* A distinct set; only sides that are stored have rows. */
 typedef struct SetRecord
 {
-	int64		high;			/* of its key */
-	uint64		place;			/* of its values, in the runs */
+	int64		high;			/* high part of its key */
+	uint64		place;			/* place of its values in the runs */
 	RowsInFile	rows[2];
 } SetRecord;
 
@@ -205,23 +206,22 @@ typedef struct SetFile
 {
 	int			nsides;			/* whose rows are stored; of one, both have
 								 * these */
-	SetRuns		runs;			/* with the values */
+	SetRuns		runs;			/* runs, which have the values */
 	SpillFile	records;
-	SpillFile	rows[2];		/* by side */
+	SpillFile	rows[2];		/* rows by side */
 	uint64		nsets;
-	uint64		(*shift)[2];	/* by share: added to an offset of rows in the
-								 * file of its process, the offset in the
-								 * concatenation */
-	void	   *place;			/* of the bitmap and values of the set that
-								 * was read */
+	uint64		(*shift)[2];	/* by share: difference between the offset of
+								 * rows in the concatenation and in the file
+								 * of its process */
+	void	   *place;			/* bitmap and values of the set that was read */
 
 	/* once all shares are merged */
-	SpillReader reader;			/* of records */
+	SpillReader reader;			/* reader of records */
 	RowReader	row_readers[2];
 	size_t		max_group;		/* bytes of rows that are loaded at once */
-	JoinSet		set;			/* that was read last, and its record */
+	JoinSet		set;			/* set that was read last, and its record */
 	SetRecord	record;
-	Arena		set_rows;		/* its rows */
+	Arena		set_rows;		/* rows of that set */
 } SetFile;
 
 /* Readers of the records and rows, and of rows that the caller reads. */

@@ -47,9 +47,9 @@ typedef struct JoinSet
 	uint32		nvalues;		/* less than size once elements that occur in
 								 * no other set are dropped */
 	uint32		nkeys;			/* keys of the prefix, without dropped ones */
-	uint32		first;			/* its number in groups */
-	RowLink		rows[2];		/* by JoinSide; of a set in shared memory in a
-								 * self-join, until sets are gathered, to the
+	uint32		first;			/* number in groups */
+	RowLink		rows[2];		/* first row by JoinSide; in a self-join in
+								 * shared memory, until sets are gathered,
 								 * first and last row */
 } JoinSet;
 
@@ -173,13 +173,14 @@ extern void join_secret_draw(char *secret);
 
 typedef struct SetTable
 {
-	JoinSet    *sets;			/* in order of arrival */
+	JoinSet    *sets;			/* sets in order of arrival */
 	uint32		nsets;
 	uint32		maxsets;		/* allocated */
 	uint32	   *slots;			/* hash table: number of set + 1, 0 = free */
 	uint32		nslots;
-	Probing		probing;		/* of the slots */
-	char		secret[JOIN_SECRET];	/* of the hash, drawn for this join */
+	Probing		probing;		/* probing of the slots */
+	char		secret[JOIN_SECRET];	/* secret of the hash, drawn for this
+										 * join */
 } SetTable;
 
 extern void settable_create(SetTable *table, const char *secret);
@@ -212,7 +213,7 @@ typedef struct AddedRow
 	uint32		n;
 	const void *data;
 	uint32		len;			/* bytes of data */
-	uint32		rowno;			/* on its side, in this process */
+	uint32		rowno;			/* number on its side, in this process */
 } AddedRow;
 
 typedef struct RingSlot
@@ -227,7 +228,8 @@ typedef struct PrefetchRing
 	RingSlot   *slots;			/* NULL: there is no ring */
 	uint32		first;			/* number of the oldest row */
 	uint32		n;
-	SharedValues *shared;		/* where new sets are searched; NULL: nowhere */
+	SharedValues *shared;		/* table in which new sets are searched; NULL:
+								 * none */
 	SharedAreas *areas;
 } PrefetchRing;
 

@@ -34,7 +34,7 @@
 
 typedef struct CountRange
 {
-	LWLock		lock;			/* of the rest, and of the counters */
+	LWLock		lock;			/* protects the rest, and the counters */
 	bool		cleared;
 } CountRange;
 
@@ -46,8 +46,8 @@ struct Counting
 	CountRange *ranges;
 	uint32		nranges;
 	int			range_bits;
-	uint32		room;			/* for counters that wait, of each range */
-	uint32	   *nwaiting;		/* by range */
+	uint32		room;			/* room for counters that wait, of each range */
+	uint32	   *nwaiting;		/* number of counters that wait, by range */
 	uint16	   *waiting;		/* numbers in the range, by range */
 };
 
@@ -250,8 +250,8 @@ typedef struct Share
 {
 	Bucket	   *buckets;
 	uint64		nbuckets;
-	Posting    *postings;		/* of all shares */
-	const uint32 *places;		/* of the postings of this share */
+	Posting    *postings;		/* postings of all shares */
+	const uint32 *places;		/* places of the postings of this share */
 	uint32		start;
 	uint32		n;
 } Share;

@@ -35,10 +35,12 @@
 typedef struct SharedSet
 {
 	SetKey		key;
-	SharedPointer place;		/* of its bitmap and values; invalid: another
-								 * process has the same set, and its rows */
-	pg_atomic_uint64 rows[2];	/* by JoinSide; in a self-join the second is
-								 * the last row, which stays that */
+	SharedPointer place;		/* place of its bitmap and values; invalid:
+								 * another process has the same set, and its
+								 * rows */
+	pg_atomic_uint64 rows[2];	/* links to the first rows, by JoinSide; in a
+								 * self-join the second is the last row, which
+								 * stays that */
 	SharedPointer keys;			/* the rest is set when it is prepared */
 	uint32		nvalues;
 	uint32		nkeys;

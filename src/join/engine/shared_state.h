@@ -21,12 +21,12 @@
 typedef struct SharedCounts
 {
 	pg_atomic_uint64 used;		/* counters */
-	LWLock		lock;			/* of the next two, until all have ended
-								 * counting */
+	LWLock		lock;			/* protects the next two fields until all have
+								 * ended counting */
 	SharedPointer counts;		/* invalid: they have no memory yet, or
 								 * nothing is counted */
-	SharedPointer ranges;		/* of the counters: CountRange */
-	int			shift;			/* of the counters, once they are folded */
+	SharedPointer ranges;		/* ranges of the counters: CountRange */
+	int			shift;			/* shift of the counters, once they are folded */
 } SharedCounts;
 
 /* The index */
@@ -36,14 +36,14 @@ typedef struct SharedCounts
 
 typedef struct SharedIndex
 {
-	pg_atomic_uint64 npostings; /* of all sets, as they are prepared */
+	pg_atomic_uint64 npostings; /* postings of all sets, as they are prepared */
 	int			shift;			/* as in InvertedIndex */
-	SharedPointer room;			/* that is free, of room_bytes bytes */
+	SharedPointer room;			/* free memory of room_bytes bytes */
 	size_t		room_bytes;
 	SharedPointer buckets;		/* invalid: none is made together */
 	SharedPointer postings;
-	SharedPointer places;		/* of each posting, until it is ordered */
-	SharedPointer entries;		/* of all sets, as in InvertedIndex */
+	SharedPointer places;		/* place of each posting, until it is ordered */
+	SharedPointer entries;		/* entries of all sets, as in InvertedIndex */
 	uint32		tally[INDEX_SHARES][INDEX_SHARES];	/* postings by share of
 													 * the buckets, then of
 													 * the sets */
@@ -58,9 +58,9 @@ typedef struct SharedIndex
 typedef struct SpillPart
 {
 	RunDirectory runs;
-	uint64		nfeatures;		/* of the sets in them */
+	uint64		nfeatures;		/* features of the sets in the runs */
 	uint64		nsets;			/* rows with a set */
-	uint32		max_features;	/* of a set */
+	uint32		max_features;	/* features of the largest set */
 } SpillPart;
 
 /* Work on disk that processes divide, with its results. */
@@ -119,16 +119,16 @@ typedef struct SharedSetsPart
 	uint32		nrows[2];
 	uint32		max_features;
 	uint64		nonempty;		/* rows with a set */
-	SpillPart	spill;			/* if sets are on disk; the rest is not set
-								 * then */
+	SpillPart	spill;			/* part of the sets on disk; the rest is not
+								 * set then */
 	uint64		different;		/* features, about, at the most */
-	uint32		n;				/* of the sets whose values it has stored: */
+	uint32		n;				/* number of sets whose values it has stored */
 	SharedPointer sets;			/* SharedSets, in the order of addition */
 	SharedPointer marks;		/* a bit for each by its hash, of 2^mark_bits */
 	int			mark_bits;
 	SharedPointer suspects;		/* numbers of sets that others may have, by
 								 * share */
-	uint32		ends[SET_SHARES];	/* of the shares */
+	uint32		ends[SET_SHARES];	/* ends of the shares */
 	pg_atomic_uint32 taken[STEP_READY]; /* sets that are claimed, by step */
 } SharedSetsPart;
 
@@ -138,7 +138,8 @@ typedef struct SharedSets
 	pg_atomic_uint32 fallback;	/* Fallback */
 	pg_atomic_uint32 nreturned; /* processes that have freed their sets */
 	pg_atomic_uint32 taken[STEP_READY]; /* work that is claimed, by step */
-	SharedCounts counts;		/* of features, until sets are prepared */
+	SharedCounts counts;		/* frequencies of features, until sets are
+								 * prepared */
 	pg_atomic_uint64 empty[2];	/* links to rows without features */
 	SharedIndex index;
 	SpillShares spill;

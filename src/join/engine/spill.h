@@ -13,13 +13,13 @@ typedef struct Spill
 {
 	SetFile		file;
 	SpillShares *shares;		/* shared, or this process's own */
-	SpillPart	part;			/* of this process, if it is alone */
+	SpillPart	part;			/* part of this process, if it is alone */
 	uint32		nshares;		/* into which work is divided */
 	bool		by_keys;		/* candidates are found by keys and bitmaps,
 								 * and compared later */
-	SpillFile	keys;			/* then: of all sets that have any */
-	struct Counting *counting;	/* of features, with other processes */
-	RowReader	cursors[2];		/* of rows that the caller reads, by side */
+	SpillFile	keys;			/* keys of all sets that have any, if by_keys */
+	struct Counting *counting;	/* counting of features with other processes */
+	RowReader	cursors[2];		/* readers of rows for the caller, by side */
 	struct Chunks *chunks;		/* see disk_search.c */
 } Spill;
 
