@@ -66,7 +66,7 @@ $node->safe_psql('d', 'DROP TABLE near');
 is( $node->safe_psql('d', q(SELECT evtowner FROM pg_event_trigger
 	WHERE evtname = 'neardup_guard_created')),
 	'10', 'by an event trigger of the bootstrap superuser');
-($status, $out, $err) = $node->psql('d', 'SELECT neardup_accept_versions()',
+($status, $out, $err) = $node->psql('d', q{SELECT neardup_outdated('docs', 'sig')},
 	extra_params => [ '-U', 'bob' ]);
 like($err, qr/must be owner of table "docs"/, 'another role may not count rows,');
 ($status, $out, $err) = $node->psql('d', 'SELECT neardup_accept_versions(force => true)',
