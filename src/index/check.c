@@ -69,7 +69,7 @@ typedef struct IndexChecker
 	char	   *filter_page;
 	BlockNumber filter_block;
 	uint32		word;			/* next word of the filter to compare */
-	uint64		bits;			/* its bits by the keys so far */
+	uint64		bits;			/* bits that the keys so far have set */
 } IndexChecker;
 
 /* Raise INDEX_CORRUPTED with the broken rule as the detail. */

@@ -36,7 +36,7 @@ typedef struct DirectoryPath
 	Directory	tree;
 	char	   *pages[MAX_DIRECTORY_HEIGHT];	/* palloc'd, or NULL */
 	BlockNumber blocks[MAX_DIRECTORY_HEIGHT];	/* blocks of the copies */
-	CachedPages *cached;		/* or NULL */
+	CachedPages *cached;		/* cached pages, or NULL */
 } DirectoryPath;
 
 /* Begin to read a directory.  `cached` may be NULL, or have no pages. */

@@ -23,7 +23,8 @@ typedef struct IndexQuery
 	uint32		nkeys;
 	double		sum;			/* sum of a vector's weights */
 	double		length;			/* length of the vector */
-	bool		filter;			/* only rows that reach the threshold */
+	bool		filter;			/* true if only rows that reach the threshold
+								 * are wanted */
 	Measure		measure;		/* measure(row, query) */
 	double		threshold;
 	bool		nearest;		/* distances by `order` are wanted */
@@ -54,7 +55,8 @@ typedef struct SearchCounters
 	uint64		passes;			/* calls of index_search() */
 	uint64		pages;			/* buffer accesses */
 	uint64		keys;			/* looked up, counted for each segment */
-	uint64		postings;		/* in the lists that were read */
+	uint64		postings;		/* number of postings in the lists that were
+								 * read */
 	uint64		candidates;		/* rows considered in the index */
 	uint64		rows;			/* returned to the executor */
 } SearchCounters;
@@ -116,7 +118,8 @@ typedef struct Overlaps
 	const uint32 *shares;		/* what each key counts; NULL = 1 */
 	uint32		nkeys;
 	uint32		next;			/* first key not looked up */
-	uint64		npostings;		/* in the lists that were read */
+	uint64		npostings;		/* number of postings in the lists that were
+								 * read */
 	DeferredList *deferred;		/* long lists not read */
 	uint32		ndeferred;
 	Runs		runs;			/* all lists read, while they are few */

@@ -151,7 +151,7 @@ typedef struct SegmentInfo
 /* A merge in steps: its output, and the block of its state */
 typedef struct MergeSlot
 {
-	uint64		segment_id;		/* of the output; 0 = no merge */
+	uint64		segment_id;		/* id of the output; 0 = no merge */
 	BlockNumber block;
 	uint32		unused;
 } MergeSlot;
@@ -297,7 +297,7 @@ typedef struct PendingRow
  */
 typedef struct PageStore
 {
-	Relation	index;			/* or NULL */
+	Relation	index;			/* index, or NULL */
 	BufFile    *file;			/* used if index is NULL */
 	BlockNumber nblocks;		/* number of blocks in the file */
 	bool		building;		/* invisible to others; WAL is written at the

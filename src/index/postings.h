@@ -125,7 +125,7 @@ number_get_ahead(const uint8 *at, uint64 *value)
 typedef struct Restart
 {
 	uint32		key;
-	uint16		offset;			/* from the beginning of the page */
+	uint16		offset;			/* offset from the beginning of the page */
 	uint16		unused;
 } Restart;
 
@@ -204,7 +204,7 @@ typedef struct ListStream
 	bool		done;
 	uint32		key;			/* key of the list, unless done */
 	BlockNumber key_block;		/* block where it begins */
-	bool		is_long;		/* it has more than SHORT_BYTES */
+	bool		is_long;		/* true if it has more than SHORT_BYTES */
 	Runs		runs;			/* the list */
 } ListStream;
 

@@ -57,7 +57,7 @@ typedef struct NeardupScan
 								 * executor has a pointer */
 	bool		unordered;		/* the order is by the distance to null */
 	bool		last;			/* no rows follow `rows` */
-	bool		after;			/* only rows after `before` are wanted */
+	bool		after;			/* true if only rows after `before` are wanted */
 	NearRow		before;
 	NearRow    *rows;			/* up to 2 * most */
 	uint32		room;
@@ -65,7 +65,7 @@ typedef struct NeardupScan
 	uint32		next;
 	uint32		most;			/* rows to keep */
 	bool		full;			/* `most` rows are kept, so only rows */
-	NearRow		worst;			/* before this one are wanted */
+	NearRow		worst;			/* rows before this one are wanted */
 	SearchCounters *counters;	/* counters of the index */
 	SearchCounters own;			/* counters of this scan */
 	MemoryContext context;		/* memory of the query */

@@ -38,7 +38,8 @@ typedef struct SegmentCache
 	Oid			relid;			/* hash key */
 	bool		stale;			/* the index may have been replaced */
 	MemoryContext context;		/* memory of all that is cached */
-	uint64		next_segment_id;	/* from the metapage seen last */
+	uint64		next_segment_id;	/* next_segment_id of the metapage seen
+									 * last */
 	uint32		nsegments;
 	CachedSegment *segments[MAX_SEGMENTS];
 	Buffer		pending[MAX_PENDING_PAGES]; /* recent buffers, by slot */
