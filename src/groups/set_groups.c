@@ -48,9 +48,9 @@
 #define INDEX_SHARE		12
 
 /* Shares on disk, where counters and known sets are freed before the search */
-#define KEYS_SHARE		10		/* index of keys and bitmaps */
+#define KEYS_SHARE		11		/* index of keys and bitmaps */
 #define PAIRS_SHARE		1		/* deferred candidates */
-#define BATCH_SHARE		2		/* sets that are decided together */
+#define BATCH_SHARE		1		/* sets that are decided together */
 #define BLOCK_SHARE		1		/* sets that are compared */
 
 /* Status of a set */
@@ -123,7 +123,7 @@ struct SetGroups
 	known_hash *known;
 	bool		forgot;			/* true if a set was not stored in `known` */
 	uint64		nvalues;
-	uint64		npostings;
+	uint64		npostings;		/* bound of the keys that sets have */
 	DiskArray	states;			/* SetState by set number */
 	GroupRule	rule;
 	NamesApart	apart;			/* NULL = no set has a name */
@@ -143,6 +143,7 @@ struct SetGroups
 	size_t		nsets;
 	size_t		max_sets;		/* allocated */
 	Arena		arena;			/* of the batch */
+	uint64		nlooks;			/* times that lonely keys were dropped */
 	Deferred	deferred;
 	Arena		probing;		/* of the set that is compared */
 
@@ -265,17 +266,22 @@ spill(SetGroups *groups)
 	set_store_end(&in_memory);
 }
 
-/* True if memory allows another entry in the table of known sets. */
+/*
+ * True if memory allows another entry in the table of known sets.  A table
+ * that is nearly full grows by itself if entries are far from their places.
+ */
 static bool
 may_know_more(const SetGroups *groups)
 {
 	/* sets in the file use no memory, and there is no index yet */
-	size_t		share = groups->store.on_disk ? KNOWN_SHARE + INDEX_SHARE :
-	KNOWN_SHARE;
+	size_t		most = memory_share(groups, groups->store.on_disk ?
+									KNOWN_SHARE + INDEX_SHARE : KNOWN_SHARE);
+	size_t		bytes = groups->known->size * sizeof(KnownSet);
 
-	return groups->known->members < groups->known->grow_threshold ||
-		groups->known->size * 3 * sizeof(KnownSet) <= groups->memory /
-		16 * share;
+	/* both tables exist while it grows */
+	return bytes * 3 <= most ||
+		(bytes <= most &&
+		 groups->known->members < groups->known->size / 4 * 3);
 }
 
 uint32
@@ -418,35 +424,61 @@ count_features(SetGroups *groups)
 
 /* Keys that only one set has */
 
-/* Keys are dropped again if one in LONELY was dropped. */
+/* Keys are dropped again if one in LONELY was, of the part looked at. */
 #define LONELY		8
+#define MAX_PARTS	4
 
-/* Count the keys of all sets; those seen before are added to `again`. */
+/* And again when one in DECIDED of the sets in the file is a representative. */
+#define DECIDED		4
+
+/* A look at the keys of all sets, or of a part of them that fits into memory */
+typedef struct KeyLook
+{
+	uint64		salt;			/* of the hash, different each time */
+	uint32		nparts;			/* a power of two */
+	FeatureFilter seen;
+	FeatureFilter again;		/* keys that had been seen before */
+} KeyLook;
+
+/* The hash of a key, and true if the key is of the part that is looked at. */
+static bool
+look_at_key(const KeyLook *look, uint64 key, uint64 *hash)
+{
+	*hash = mix64(key + look->salt);
+	/* a set that keeps a key has the others of its part, too */
+	return ((mix64(key) + look->salt) & (look->nparts - 1)) == 0;
+}
+
+/* Look at the keys of sets; return their number. */
 static uint64
-note_keys(SetGroups *groups, uint64 pass, FeatureFilter *seen,
-		  FeatureFilter *again)
+note_keys(SetGroups *groups, int statuses, KeyLook *look)
 {
 	uint64		n = 0;
 	JoinSet    *set;
 
 	set_store_seek(&groups->store, 0);
-	while ((set = next_set(groups, ALL_SETS)) != NULL)
+	while ((set = next_set(groups, statuses)) != NULL)
 	{
 		for (uint32 i = 0; i < set->nkeys; i++)
 		{
-			uint64		key = mix64(set->keys[i] + pass);
+			uint64		hash;
 
-			feature_filter_add(feature_filter_has(seen, key) ? again : seen,
-							   &key, 1);
+			CHECK_EVERY(i);
+			if (look_at_key(look, set->keys[i], &hash))
+				feature_filter_add(feature_filter_has(&look->seen, hash) ?
+								   &look->again : &look->seen, &hash, 1);
 		}
 		n += set->nkeys;
 	}
 	return n;
 }
 
-/* Drop keys that were not seen again; return how many are left. */
+/*
+ * Write the sets again without keys that were not seen again; return how many
+ * are left.  A member without keys has no further match.
+ */
 static uint64
-keep_keys(SetGroups *groups, uint64 pass, const FeatureFilter *again)
+keep_keys(SetGroups *groups, int statuses, const KeyLook *look)
 {
 	uint64		left = 0;
 	SetStore   *store = &groups->store;
@@ -454,49 +486,54 @@ keep_keys(SetGroups *groups, uint64 pass, const FeatureFilter *again)
 
 	set_store_seek(store, 0);
 	set_store_begin_preparing(store);
-	while ((set = next_set(groups, ALL_SETS)) != NULL)
+	while ((set = next_set(groups, statuses)) != NULL)
 	{
 		uint32		n = 0;
 
 		for (uint32 i = 0; i < set->nkeys; i++)
-			if (feature_filter_has(again, mix64(set->keys[i] + pass)))
+		{
+			uint64		hash;
+
+			CHECK_EVERY(i);
+			if (!look_at_key(look, set->keys[i], &hash) ||
+				feature_filter_has(&look->again, hash))
 				set->keys[n++] = set->keys[i];
+		}
 		set->nkeys = n;
-		set_store_prepared(store, set);
 		left += n;
+		if (n > 0 || statuses == ALL_SETS ||
+			(STATUS_BIT(state_of(groups, set->first, false)->status) &
+			 WAITING) != 0)
+			set_store_prepared(store, set);
 	}
 	set_store_end_preparing(store);
 	return left;
 }
 
 /*
- * Drop keys of sets on disk that are in no other set's prefix: they find
- * nothing, but would take most of the index if texts differ.  A filter of the
- * keys sees some of them twice, fewer of them each time.
+ * Drop keys, of sets on disk, that are in no other one's prefix: they find
+ * nothing, but would take most of the index if texts differ.  Other sets are
+ * left out of the file.  Filters take some keys for ones that were seen.  True
+ * if it is worthwhile to do it again.
  */
-static void
-drop_lonely_keys(SetGroups *groups)
+static bool
+drop_lonely_keys(SetGroups *groups, int statuses)
 {
 	size_t		most = memory_share(groups, INDEX_SHARE) / 2;
-	uint64		nkeys = groups->npostings;
-	uint64		left;
-	uint64		pass = 0;		/* by which keys are hashed */
+	KeyLook		look = {.salt = ++groups->nlooks,.nparts = 1};
+	uint64		before;
 
-	do
-	{
-		FeatureFilter seen;
-		FeatureFilter again;
-
-		feature_filter_create(&seen, nkeys, most);
-		feature_filter_create(&again, nkeys, most);
-		if (seen.words == NULL)
-			return;
-		nkeys = note_keys(groups, ++pass, &seen, &again);
-		left = keep_keys(groups, pass, &again);
-		feature_filter_free(&seen);
-		feature_filter_free(&again);
-	} while (left < nkeys - nkeys / LONELY);
-	groups->npostings = left;
+	while (groups->npostings / look.nparts > most * BITS_PER_BYTE / 2)
+		look.nparts *= 2;
+	if (look.nparts > MAX_PARTS)
+		return false;
+	feature_filter_create(&look.seen, groups->npostings / look.nparts, most);
+	feature_filter_create(&look.again, groups->npostings / look.nparts, most);
+	before = note_keys(groups, statuses, &look);
+	groups->npostings = keep_keys(groups, statuses, &look);
+	feature_filter_free(&look.seen);
+	feature_filter_free(&look.again);
+	return groups->npostings < before - before / look.nparts / LONELY;
 }
 
 /* Compute the keys of each set. */
@@ -526,8 +563,8 @@ prepare_sets(SetGroups *groups)
 	set_store_end_preparing(store);
 	if (store->on_disk)
 		counters_free(&search->counters);
-	if (is_by_keys(groups))
-		drop_lonely_keys(groups);
+	while (is_by_keys(groups) && drop_lonely_keys(groups, ALL_SETS))
+		 /* again */ ;
 }
 
 /* The indexes */
@@ -1090,11 +1127,26 @@ find_members(SetGroups *groups, bool full)
 	consider_deferred(groups, greedy ? prefer_nearer : join_representative);
 }
 
+/*
+ * Greedy: leave representatives out of the file of sets, which have been
+ * indexed, and keys of sets that only they have.
+ */
+static void
+forget_representatives(SetGroups *groups)
+{
+	inverted_index_free(&groups->search.index);
+	arena_reset(&groups->main.arena);
+	while (drop_lonely_keys(groups, WAITING | MEMBERS))
+		 /* again */ ;
+	groups->undecided_from = groups->members_from = 0;
+}
+
 /* Choose representatives, and find the members of each, in rounds. */
 static void
 choose_representatives(SetGroups *groups)
 {
 	bool		full;
+	uint64		decided = 0;
 
 	do
 	{
@@ -1103,6 +1155,13 @@ choose_representatives(SetGroups *groups)
 		full = !(is_by_keys(groups) ? decide_batches(groups) :
 				 decide_sets(groups));
 		find_members(groups, full);
+		decided += groups->search.index.nadded;
+		if (full && is_by_keys(groups) && groups->rule == RULE_GREEDY &&
+			decided > groups->store.nprepared / DECIDED)
+		{
+			forget_representatives(groups);
+			decided = 0;
+		}
 	} while (full);
 }
 

@@ -100,9 +100,11 @@ set_store_add(SetStore *store, const uint64 *values, uint32 n)
 static char *
 reserve_place(SetStore *store, uint32 size, uint32 nkeys)
 {
-	store->place = growing_reserve(store->place, &store->max_place,
-								   set_bytes(size) + sizeof(uint64) * nkeys,
-								   1);
+	size_t		bytes = set_bytes(size) + sizeof(uint64) * nkeys;
+
+	if (bytes > store->max_place)
+		store->place = growing_reserve(store->place, &store->max_place, bytes,
+									   1);
 	return store->place;
 }
 
@@ -117,6 +119,7 @@ set_store_rewind(SetStore *store)
 void
 set_store_begin_preparing(SetStore *store)
 {
+	store->nprepared = 0;
 	if (store->on_disk)
 		create_file(&store->prepared, "keys");
 }
@@ -154,6 +157,7 @@ set_store_prepared(SetStore *store, JoinSet *set)
 						   set->keys, bytes);
 		return;
 	}
+	store->nprepared++;
 	spillfile_write(&store->prepared, &record, sizeof(record));
 	if (set->nkeys > 0)
 		spillfile_write(&store->prepared,

@@ -34,6 +34,7 @@ typedef struct SetStore
 	SpillFile	keys;			/* once sets are prepared */
 	SpillReader key_reader;
 	SpillFile	prepared;		/* replaces `keys` when all are prepared */
+	uint32		nprepared;		/* number of sets in it */
 	char	   *place;			/* the set read last: bitmap, values, keys */
 	size_t		max_place;
 	JoinSet		read;

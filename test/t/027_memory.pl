@@ -104,9 +104,10 @@ my %statements = (
 	'join of pairs' => [ 20000, join_of('(SELECT * FROM pairs LIMIT ROWS)', '') . ' AND a.id < b.id' ],
 	'outer join of pairs' => [ 20000, join_of('(SELECT * FROM pairs LIMIT ROWS)', 'LEFT') ],
 	'filtered join' => [ 20000, 'FROM (SELECT * FROM pairs LIMIT ROWS / 10) a JOIN pairs b ON near_duplicate(a.sig, b.sig, 0.8)' ],
-	'groups' => [ 3000, q{FROM near_duplicate_groups('SELECT id, sig FROM pairs LIMIT ROWS', 0.8)} ],
-	'groups of words' => [ 3000, q{FROM near_duplicate_groups('SELECT id, sig FROM words LIMIT ROWS', 0.8)} ],
-	'connected groups' => [ 3000, q{FROM near_duplicate_groups('SELECT id, sig FROM pairs LIMIT ROWS', 0.8, rule => 'connected')} ],
+	'groups' => [ 20000, q{FROM near_duplicate_groups('SELECT id, sig FROM pairs LIMIT ROWS', 0.8)} ],
+	'groups of words' => [ 60000, q{FROM near_duplicate_groups('SELECT id, sig FROM words LIMIT ROWS', 0.8)} ],
+	'groups of sketches' => [ 20000, q{FROM near_duplicate_groups('SELECT id, minhash(sig, 16) FROM pairs LIMIT ROWS', 0.8, 'similarity')} ],
+	'connected groups' => [ 20000, q{FROM near_duplicate_groups('SELECT id, sig FROM pairs LIMIT ROWS', 0.8, rule => 'connected')} ],
 );
 
 foreach my $memory ('64kB', '1MB', '4MB', '6MB', '64MB')
