@@ -190,7 +190,7 @@ growing_index_create_filter(InvertedIndex *index, uint64 npostings)
 static uint64
 grown_by(uint64 room)
 {
-	return room / 8 + 1;
+	return room / 16 + 1;
 }
 
 void
@@ -326,7 +326,7 @@ add_to_filter(InvertedIndex *index, const uint64 *keys, uint32 n)
 
 		CHECK_EVERY(i);
 		growing->filter[hash >> growing->filter_shift] |=
-			growing_index_bits(growing, hash);
+			growing_index_bits(hash);
 	}
 }
 

@@ -320,12 +320,12 @@ inverted_index_tag(const InvertedIndex *index, uint64 key)
 														5) & 31);
 }
 
-/* The bits of a key in its word of a growing index's filter. */
+/* The bits of a key, by its hash, in a word of a growing index's filter. */
 static inline uint64
-growing_index_bits(const GrowingIndex *growing, uint64 hash)
+growing_index_bits(uint64 hash)
 {
-	return UINT64CONST(1) << (hash >> (growing->filter_shift - 6) & 63) |
-		UINT64CONST(1) << (hash >> (growing->filter_shift - 12) & 63);
+	return UINT64CONST(1) << (hash >> 26 & 63) |
+		UINT64CONST(1) << (hash >> 20 & 63);
 }
 
 /* False if a growing index has none of n keys, by its filter. */
@@ -333,17 +333,18 @@ static inline bool
 growing_index_may_have(const InvertedIndex *index, const uint64 *keys,
 					   uint32 n)
 {
-	const GrowingIndex *growing = &index->growing;
+	const uint64 *filter = index->growing.filter;
+	int			shift = index->growing.filter_shift;
 
 	Assert(index->mode == INDEX_GROWING);
-	if (growing->filter == NULL)
+	if (filter == NULL)
 		return true;
 	for (uint32 i = 0; i < n; i++)
 	{
 		uint64		hash = inverted_index_hash(keys[i]);
-		uint64		bits = growing_index_bits(growing, hash);
+		uint64		bits = growing_index_bits(hash);
 
-		if ((growing->filter[hash >> growing->filter_shift] & bits) == bits)
+		if ((filter[hash >> shift] & bits) == bits)
 			return true;
 	}
 	return false;
