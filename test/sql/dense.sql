@@ -152,4 +152,21 @@ SELECT rule, count(*), count(DISTINCT g.group_id) < count(*) AS grouped,
 FROM unnest('{connected,greedy}'::text[]) rule, near_duplicate_groups('SELECT id, v FROM vectors', 0.9, 'cosine', rule) g
 JOIN vectors v ON v.id = g.id JOIN vectors w ON w.id = g.representative GROUP BY rule ORDER BY rule;
 
+-- Where pgvector is installed: signatures of its types, and its distance
+CREATE FUNCTION same_by_pgvector() RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    same boolean;
+BEGIN
+    IF NOT EXISTS (SELECT FROM pg_available_extension_versions WHERE name = 'vector' AND string_to_array(version, '.')::int[] >= '{0,7,0}') THEN
+        RETURN true;
+    END IF;
+    CREATE EXTENSION vector SCHEMA dense;
+    EXECUTE $q$
+        SELECT bool_and(dense(a.e) = a.v AND cosine(dense(a.e::halfvec::real[]), a.v) > 0.999 AND abs((a.e <=> f.e) - (a.v <=> f.v)) < 1e-5)
+        FROM (SELECT v, (v::real[])::vector AS e FROM vectors WHERE cardinality(v::bigint[]) = 20) a,
+             (SELECT v, (v::real[])::vector AS e FROM vectors WHERE cardinality(v::bigint[]) = 20 LIMIT 5) f $q$ INTO same;
+    RETURN same;
+END $$;
+SELECT same_by_pgvector();
+
 DROP SCHEMA dense CASCADE;
