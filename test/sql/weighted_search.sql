@@ -95,7 +95,7 @@ BEGIN
 END $$;
 SELECT c1.postings < c0.postings AS fewer_postings, c2.postings <= c1.postings AS no_more, c0.candidates < c1.candidates AS by_sum,
        c2.candidates < c1.candidates AS by_bound, c2.verified = c2.candidates AS verified,
-       c0.matches = c1.matches AND c1.matches = c2.matches AS same, c0.candidates - c0.matches AS in_vain
+       c0.matches = c1.matches AND c1.matches = c2.matches AS same, c0.candidates - c0.matches AS in_vain -- as weights are rounded up
 FROM counters('all-pairs-0') c0, counters('all-pairs-1') c1, counters('all-pairs-2') c2;
 -- other joins than inner ones, and further conditions
 SET enable_nestloop = off;

@@ -71,6 +71,8 @@ make_room(JoinSearch *search, VectorJoin *all)
 									   PREPARED_KEYS((size_t) n));
 	all->tails = MemoryContextAllocHuge(search->context,
 										sizeof(double) * ((size_t) n + 1));
+	all->least = MemoryContextAllocHuge(search->context,
+										sizeof(uint32) * Max(n, 1));
 }
 
 /*
@@ -148,7 +150,6 @@ vectorjoin_prepare(JoinSearch *search, JoinSet *set, uint32 n, uint32 indexed,
 	VectorJoin *all = search->state;
 	uint32	   *counts = (uint32 *) (all->keys + n);
 	float	   *weights = (float *) (counts + 2);
-	float		rest = 0;
 	double		norm = 0;
 
 	for (uint32 i = 0; i < n; i++)
@@ -158,13 +159,11 @@ vectorjoin_prepare(JoinSearch *search, JoinSet *set, uint32 n, uint32 indexed,
 		weights[i] = all->tokens[i].weight;
 		if (i < indexed)
 			continue;
-		rest = Max(rest, weights[i]);
 		norm += norm_with(search, weights[i]);
 	}
 	counts[0] = indexed;
 	counts[1] = fresh;
-	weights[n] = rest;
-	weights[n + 1] = length_of(search, norm);
+	weights[n] = length_of(search, norm);
 	set->keys = all->keys;
 	set->nkeys = PREPARED_KEYS(n);
 }
@@ -187,25 +186,83 @@ vectorjoin_indexed_keys(JoinSearch *search, const JoinSet *set)
 	return prepared_vector(set).indexed;
 }
 
+/* A weight as the upper half of a float, rounded up; and back. */
+static inline uint16
+weight_rounded(float weight)
+{
+	uint32		bits;
+
+	Assert(weight >= 0);
+	memcpy(&bits, &weight, sizeof(bits));
+	return (bits >> 16) + ((bits & 0xffff) != 0);
+}
+
+static inline float
+weight_of(uint16 rounded)
+{
+	uint32		bits = (uint32) rounded << 16;
+	float		weight;
+
+	memcpy(&weight, &bits, sizeof(weight));
+	return weight;
+}
+
+/* The greatest WeightPayload.rest, a whole vector. */
+#define WHOLE_REST	PG_UINT16_MAX
+
+/* A share of a vector as WeightPayload.rest, rounded up. */
+static inline uint16
+share_rounded(double share)
+{
+	Assert(share >= 0);
+	return share < 1 ? ceil(share * WHOLE_REST) : WHOLE_REST;
+}
+
+/* The bits of a key that IndexedVector.first lacks. */
+#define FIRST_KEY_SHIFT	48
+
+/* The length of a whole vector. */
+static inline double
+whole_length(const JoinSearch *search, const JoinSet *set)
+{
+	return by_resemblance(search) ? joined_norm(set->values) : 1;
+}
+
 /*
- * Add the n first keys of a vector to the index, with weights in place of
- * positions.
+ * Add the n first keys of a vector to the index, with its weights and the
+ * rests of the vector.
  */
 static pg_attribute_always_inline void
-add_weights(InvertedIndex *index, IndexMode mode, const JoinSet *set, uint32 n)
+add_weights(JoinSearch *search, IndexMode mode, const JoinSet *set, uint32 n)
 {
 	PreparedVector prepared = prepared_vector(set);
+	InvertedIndex *index = &search->index;
+	double		whole = whole_length(search, set);
+	double		norm = 0;
 
 	Assert(n <= prepared.n);
-	for (uint32 i = 0; i < n; i++)
+	for (uint32 i = n > 0 ? prepared.n : 0; i-- > 0;)
 	{
-		Posting    *posting = inverted_index_put(index, mode, set->keys[i]);
+		Posting    *posting;
 
 		CHECK_EVERY(i);
+		norm += norm_with(search, prepared.weights[i]);
+		if (i >= n)
+			continue;
+		posting = inverted_index_put(index, mode, set->keys[i]);
 		posting->key = set->keys[i];
 		posting->set = index->nadded;
-		posting->payload.weight = prepared.weights[i];
+		posting->payload.vector.weight = weight_rounded(prepared.weights[i]);
+		posting->payload.vector.rest =
+			share_rounded(length_of(search, norm) / whole);
 	}
+	index->entries[index->nadded].vector = (IndexedVector)
+	{
+		Min(whole, FLT_MAX),
+			share_rounded(whole <= FLT_MAX ? prepared.length / whole : 1),
+			prepared.indexed < prepared.n ?
+			set->keys[prepared.indexed] >> FIRST_KEY_SHIFT : 0
+	};
 	index->nadded++;
 }
 
@@ -214,26 +271,77 @@ void
 vectorjoin_add(JoinSearch *search, const JoinSet *set, uint32 n)
 {
 	if (search->index.mode == INDEX_GROWING)
-		add_weights(&search->index, INDEX_GROWING, set, n);
+		add_weights(search, INDEX_GROWING, set, n);
 	else
-		add_weights(&search->index, INDEX_ANNOUNCED, set, n);
+		add_weights(search, INDEX_ANNOUNCED, set, n);
 }
 
 /*
+ * The least share of a vector, from its first feature in common with a probing
+ * vector on, that may reach the threshold, if the probing vector has the share
+ * `rest` from there on.  The cosine is at most the product of both shares.
+ * For the resemblance, let c = t / (1 + t), and the vectors have the sums x
+ * and y: the shared part is at most the smaller of rest * x and share * y, and
+ * must be c * (x + y); that is possible for some y only if (rest - c) * (share
+ * - c) is at least c squared.
+ */
+static double
+least_share(const JoinSearch *search, double rest)
+{
+	double		t = search->threshold;
+	double		c = t / (1 + t);
+
+	if (!by_resemblance(search))
+		return t / rest;
+	return rest <= c ? INFINITY : c + c * c / (rest - c);
+}
+
+/*
+ * Compute VectorJoin.least: no vector for features that are not `fresh`.
+ * Follows vectorjoin_tails().
+ */
+static void
+compute_least(JoinSearch *search, const JoinSet *set,
+			  const PreparedVector *prepared)
+{
+	VectorJoin *all = search->state;
+	double		whole = whole_length(search, set);
+
+	for (uint32 i = 0; i < prepared->n; i++)
+	{
+		double		least = i >= prepared->fresh ? INFINITY :
+		least_share(search, all->tails[i] / whole) * VECTOR_ROUNDING *
+		VECTOR_ROUNDING * WHOLE_REST;
+
+		CHECK_EVERY(i);
+		all->least[i] = Min(least, WHOLE_REST + 1);
+	}
+}
+
+/*
+ * Postings that take as long to read as verifying a candidate.
+ */
+#define POSTINGS_A_CANDIDATE	64
+
+/*
  * Add up the shared parts of indexed vectors, without those that are too
- * small; only the first `fresh` features add new candidates.  `smaller`: a
- * shared part is the smaller weight, otherwise the product of the weights.
+ * small; a feature adds new candidates only with a rest of at least
+ * VectorJoin.least, if there is `least`.  Once no feature adds any, candidates
+ * are verified without the lists that would take longer.  `smaller`: a shared
+ * part is the smaller weight, otherwise the product of the weights.
  */
 static pg_attribute_always_inline void
 add_shared(JoinSearch *search, IndexMode mode, const JoinSet *set,
-		   uint32 sides, uint32 fresh,
-		   bool smaller)
+		   uint32 sides, bool least, bool smaller)
 {
+	VectorJoin *all = search->state;
 	PreparedVector prepared = prepared_vector(set);
 	InvertedIndex *index = &search->index;
 
-	for (uint32 i = 0; i < prepared.n; i++)
+	for (all->read = 0; all->read < prepared.n; all->read++)
 	{
+		uint32		i = all->read;
+		uint32		least_rest = least ? all->least[i] : 0;
 		const Posting *end;
 		const Posting *posting = inverted_index_postings(index, mode,
 														 set->keys[i], false,
@@ -241,6 +349,9 @@ add_shared(JoinSearch *search, IndexMode mode, const JoinSet *set,
 														 &search->stats.removed_size);
 
 		CHECK_FOR_INTERRUPTS();
+		if (least_rest > WHOLE_REST &&
+			end - posting > (int64) index->ncandidates * POSTINGS_A_CANDIDATE)
+			break;
 		search->stats.visited += end - posting;
 		for (; posting < end; posting++)
 		{
@@ -252,13 +363,13 @@ add_shared(JoinSearch *search, IndexMode mode, const JoinSet *set,
 				(posting = search_pass_own(search, posting, end)) == end)
 				break;
 			sum = shared_sum(index, posting->set);
-			weight = posting->payload.weight;
 			if (posting->key != set->keys[i] ||
-				(INDEXED_SIDES(index, posting->set) & sides) == 0 ||
-				(*sum == 0 && i >= fresh))
+				(*sum == 0 && posting->payload.vector.rest < least_rest) ||
+				(INDEXED_SIDES(index, posting->set) & sides) == 0)
 				continue;
 			if (*sum == 0)
 				index->candidates[index->ncandidates++] = posting->set;
+			weight = weight_of(posting->payload.vector.weight);
 			if (smaller)
 				*sum += Min(prepared.weights[i], weight);
 			else
@@ -268,10 +379,9 @@ add_shared(JoinSearch *search, IndexMode mode, const JoinSet *set,
 }
 
 void
-vectorjoin_add_products(JoinSearch *search, const JoinSet *set, uint32 sides,
-						uint32 fresh)
+vectorjoin_add_products(JoinSearch *search, const JoinSet *set, uint32 sides)
 {
-	add_shared(search, INDEX_ANNOUNCED, set, sides, fresh, false);
+	add_shared(search, INDEX_ANNOUNCED, set, sides, false, false);
 }
 
 void
@@ -306,13 +416,55 @@ first_from(const uint64 *keys, uint32 n, uint64 key)
 	return low;
 }
 
-double
-vectorjoin_tail_behind(const VectorJoin *all, const JoinSet *set, uint32 n,
-					   const JoinSet *indexed, const PreparedVector *other)
+/*
+ * True if a vector may reach the threshold with an indexed one that shares
+ * `sum` in the lists that were read.  What is not indexed has at most the
+ * lengths of these parts of both vectors; lists that were not read, the rest
+ * of the probing vector.
+ */
+static inline bool
+may_reach(const JoinSearch *search, const JoinSet *set, uint32 n,
+		  uint32 candidate, double sum)
 {
-	if (other->indexed == other->n)
-		return 0;
-	return all->tails[first_from(set->keys, n, indexed->keys[other->indexed])];
+	const VectorJoin *all = search->state;
+	const IndexedVector *other = &search->index.entries[candidate].vector;
+	double		length = (double) other->rest / WHOLE_REST * other->whole;
+	double		tail = all->tails[first_from(set->keys, n, (uint64) other->first
+											 << FIRST_KEY_SHIFT)];
+	double		need = search->threshold;
+	double		unindexed = tail * length;
+
+	/* the length of a part is at most that of the whole, or unknown */
+	if (other->rest == WHOLE_REST)
+		return true;
+	if (by_resemblance(search))
+	{
+		need *= (joined_norm(set->values) + other->whole) / (1 + need);
+		unindexed = Min(tail, length);
+	}
+	return sum + Max(all->tails[all->read], unindexed) >=
+		need * VECTOR_ROUNDING;
+}
+
+/* Drop the candidates that cannot reach the threshold, and clear all sums. */
+static void
+drop_candidates(JoinSearch *search, const JoinSet *set, uint32 n)
+{
+	InvertedIndex *index = &search->index;
+	uint32		left = 0;
+
+	for (uint32 i = 0; i < index->ncandidates; i++)
+	{
+		uint32		candidate = index->candidates[i];
+		double	   *sum = shared_sum(index, candidate);
+
+		CHECK_EVERY(i);
+		if (may_reach(search, set, n, candidate, *sum))
+			index->candidates[left++] = candidate;
+		*sum = 0;
+	}
+	search->stats.removed_position += index->ncandidates - left;
+	index->ncandidates = left;
 }
 
 /*
@@ -352,49 +504,17 @@ prepare_prefix(JoinSearch *search, JoinSet *set, bool indexed, bool probing)
 	vectorjoin_prepare(search, set, n, prefix, prefix);
 }
 
-/*
- * True if two vectors may reach the threshold, by the shared part of the
- * indexed features.
- */
-static bool
-may_resemble(JoinSearch *search, const JoinSet *set, uint32 n,
-			 const JoinSet *indexed, double shared)
-{
-	PreparedVector other = prepared_vector(indexed);
-	double		t = search->threshold;
-	double		sums = joined_norm(set->values) + joined_norm(indexed->values);
-	double		tail = vectorjoin_tail_behind(search->state, set, n, indexed,
-											  &other);
-
-	return shared + Min(tail, other.length) >= t / (1 + t) * sums *
-		VECTOR_ROUNDING;
-}
-
 /* Algorithm.probe */
 static pg_attribute_always_inline void
 probe_prefix(JoinSearch *search, const JoinSet *set, uint32 sides,
 			 IndexMode mode)
 {
-	InvertedIndex *index = &search->index;
 	PreparedVector prepared = prepared_vector(set);
-	uint32		left = 0;
 
 	vectorjoin_tails(search, &prepared);
-	add_shared(search, mode, set, sides, prepared.fresh, true);
-	for (uint32 i = 0; i < index->ncandidates; i++)
-	{
-		uint32		candidate = index->candidates[i];
-		double	   *sum = shared_sum(index, candidate);
-
-		CHECK_EVERY(i);
-		if (may_resemble(search, set, prepared.n, &search->sets[candidate],
-						 *sum))
-			index->candidates[left++] = candidate;
-		else
-			search->stats.removed_position++;
-		*sum = 0;
-	}
-	index->ncandidates = left;
+	compute_least(search, set, &prepared);
+	add_shared(search, mode, set, sides, true, true);
+	drop_candidates(search, set, prepared.n);
 }
 
 DEFINE_PROBE(probe_prefix, announced, INDEX_ANNOUNCED);
@@ -443,18 +563,15 @@ const Algorithm resemblance_join = {
  *
  * All-Pairs-2 uses the greatest weight of the vectors that are still to probe,
  * so that fewer features need be indexed.  It skips vectors that have too few
- * features for such weights.  It adds no new candidate once the rest of the
- * probing vector cannot be enough (remscore).  And it drops a candidate whose
- * sum is too small, even if all features that are not indexed have the
- * greatest weights of either vector.
+ * features for such weights.  And it adds no new candidate once the rest of
+ * the probing vector cannot be enough (remscore).
  *
  * These bounds are weak if one word of a document outweighs all others.  So
  * each has a second bound, and the lesser one counts: the sum over any
  * features is at most the product of the lengths of these parts of both
- * vectors (Cauchy and Schwarz), where a whole vector has length 1.  It is used
- * for the features that are not indexed; for the rest of the probing vector;
- * and for a candidate's features that are not indexed with the probing
- * vector's from the first of them on.
+ * vectors (Cauchy and Schwarz), where a whole vector has length 1.  It decides
+ * alone which vectors of a list become candidates, and which candidates are
+ * left, see may_reach().
  *
  * In the paper vectors are in the order of falling greatest weight, so that
  * the present one's bounds later ones.  Here they are in the order of their
@@ -562,64 +679,18 @@ least_match(JoinSearch *search, const JoinSet *set)
 		VECTOR_VALUES((uint32) Min(n, joined_nfeatures(set->size)));
 }
 
-/* The greatest weight of a prepared vector. */
-static float
-greatest_weight(const PreparedVector *prepared)
-{
-	float		most = 0;
-
-	for (uint32 i = 0; i < prepared->n; i++)
-	{
-		CHECK_EVERY(i);
-		most = Max(most, prepared->weights[i]);
-	}
-	return most;
-}
-
-/*
- * An upper bound of the sum of the probing vector with the part of another one
- * that is not indexed.
- */
-static double
-most_unindexed(const VectorJoin *all, const JoinSet *set,
-			   const PreparedVector *prepared, double most,
-			   const JoinSet *indexed)
-{
-	PreparedVector other = prepared_vector(indexed);
-	uint32		n = Min(other.n - other.indexed, prepared->n);
-
-	return Min(n * most * other.rest, other.length *
-			   vectorjoin_tail_behind(all, set, prepared->n, indexed, &other));
-}
-
 /* Algorithm.probe */
 static pg_attribute_always_inline void
 cosine_probe(JoinSearch *search, const JoinSet *set, uint32 sides,
 			 IndexMode mode)
 {
-	InvertedIndex *index = &search->index;
 	PreparedVector prepared = prepared_vector(set);
-	double		most = greatest_weight(&prepared);
-	uint32		left = 0;
 
 	vectorjoin_tails(search, &prepared);
-	inverted_index_begin_at(index, mode, least_match(search, set));
-	add_shared(search, mode, set, sides, prepared.fresh, false);
-	for (uint32 i = 0; i < index->ncandidates; i++)
-	{
-		uint32		candidate = index->candidates[i];
-		double	   *sum = shared_sum(index, candidate);
-
-		CHECK_EVERY(i);
-		if (*sum + most_unindexed(search->state, set, &prepared, most,
-								  &search->sets[candidate]) >=
-			search->threshold * VECTOR_ROUNDING)
-			index->candidates[left++] = candidate;
-		else
-			search->stats.removed_position++;
-		*sum = 0;
-	}
-	index->ncandidates = left;
+	compute_least(search, set, &prepared);
+	inverted_index_begin_at(&search->index, mode, least_match(search, set));
+	add_shared(search, mode, set, sides, true, false);
+	drop_candidates(search, set, prepared.n);
 }
 
 DEFINE_PROBE(cosine_probe, announced, INDEX_ANNOUNCED);

@@ -43,12 +43,16 @@ typedef struct VectorJoin
 	WeightedToken *tokens;		/* of the vector prepared last */
 	uint64	   *keys;			/* its keys, see PreparedVector */
 	double	   *tails;			/* of the one that probes */
+	uint32	   *least;			/* of the one that probes, by feature: least
+								 * rest of vectors that it makes candidates */
+	uint32		read;			/* number of features, from the first, whose
+								 * postings the last probe has read */
 } VectorJoin;
 
 /*
  * A prepared vector in JoinSet.keys, in nkeys numbers: n keys in rising order,
  * one number for `indexed` and `fresh`, then n weights in the order of the
- * keys, `rest` and `length`, two in a number.
+ * keys and `length`, two in a number.
  */
 typedef struct PreparedVector
 {
@@ -56,13 +60,12 @@ typedef struct PreparedVector
 	uint32		indexed;		/* number of features, from the first, in the
 								 * index */
 	uint32		fresh;			/* number of features that add candidates */
-	float		rest;			/* greatest weight that is not indexed */
 	float		length;			/* of the part that is not indexed; for the
 								 * resemblance, its sum */
 	const float *weights;
 } PreparedVector;
 
-#define PREPARED_KEYS(n)	((n) + 1 + ((n) + 3) / 2)
+#define PREPARED_KEYS(n)	((n) + 1 + ((n) + 2) / 2)
 
 /* Number of features of a vector by its number of values. */
 static inline uint32
@@ -98,13 +101,12 @@ prepared_vector(const JoinSet *set)
 	PreparedVector prepared;
 	const uint32 *counts;
 
-	prepared.n = (uint32) (((uint64) set->nkeys - 2) * 2 / 3);
+	prepared.n = (uint32) (((uint64) set->nkeys - 1) * 2 / 3);
 	counts = (const uint32 *) (set->keys + prepared.n);
 	prepared.indexed = counts[0];
 	prepared.fresh = counts[1];
 	prepared.weights = (const float *) (counts + 2);
-	prepared.rest = prepared.weights[prepared.n];
-	prepared.length = prepared.weights[prepared.n + 1];
+	prepared.length = prepared.weights[prepared.n];
 	return prepared;
 }
 
@@ -150,17 +152,11 @@ extern bool vectorjoin_may_have_match(JoinSearch *search,
  * features.
  */
 extern void vectorjoin_add_products(JoinSearch *search, const JoinSet *set,
-									uint32 sides, uint32 fresh);
+									uint32 sides);
 
-/*
- * The lengths of a probing vector from each of its tokens on; and its length,
- * of n tokens, from the first one on that is not indexed of another vector.
- */
+/* Compute the lengths of a probing vector from each of its tokens on. */
 extern void vectorjoin_tails(JoinSearch *search,
 							 const PreparedVector *prepared);
-extern double vectorjoin_tail_behind(const VectorJoin *all, const JoinSet *set,
-									 uint32 n, const JoinSet *indexed,
-									 const PreparedVector *other);
 
 /* Vectors whose weighted resemblance reaches a threshold */
 

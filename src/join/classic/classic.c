@@ -445,7 +445,7 @@ probe_0(JoinSearch *search, const JoinSet *set, uint32 sides)
 	InvertedIndex *index = &search->index;
 	uint32		left = 0;
 
-	vectorjoin_add_products(search, set, sides, PG_UINT32_MAX);
+	vectorjoin_add_products(search, set, sides);
 	for (uint32 i = 0; i < index->ncandidates; i++)
 	{
 		uint32		candidate = index->candidates[i];
@@ -465,7 +465,7 @@ probe_1(JoinSearch *search, const JoinSet *set, uint32 sides)
 {
 	InvertedIndex *index = &search->index;
 
-	vectorjoin_add_products(search, set, sides, PG_UINT32_MAX);
+	vectorjoin_add_products(search, set, sides);
 	for (uint32 i = 0; i < index->ncandidates; i++)
 	{
 		CHECK_EVERY(i);

@@ -30,6 +30,15 @@ typedef enum IndexMode
 
 #define INDEX_MODES		3
 
+/* What a posting of a vector says. */
+typedef struct WeightPayload
+{
+	uint16		weight;			/* of the feature, rounded up: the upper half
+								 * of a float */
+	uint16		rest;			/* share of the vector from the feature on, in
+								 * its order, rounded up to 1/65535 */
+} WeightPayload;
+
 /*
  * What a posting says of its set besides the number.  An algorithm of sets has
  * positions and, where bit SMALL_PAYLOAD is set, small sets; an algorithm of
@@ -40,7 +49,7 @@ typedef union PostingPayload
 	uint32		position;		/* position of the token in the set */
 	uint32		small;			/* SMALL_PAYLOAD | dropped elements << 16 |
 								 * size, of a set in order */
-	float		weight;			/* weight of the feature in the vector */
+	WeightPayload vector;		/* weight and rest of a vector's feature */
 } PostingPayload;
 
 #define SMALL_PAYLOAD	UINT32_C(0x80000000)
@@ -127,10 +136,20 @@ typedef struct SuffixBound
 	uint32		n;				/* elements after it */
 } SuffixBound;
 
+/* A vector, and its features that are not in the index. */
+typedef struct IndexedVector
+{
+	float		whole;			/* length of the vector, as WeightPayload.rest
+								 * counts it */
+	uint16		rest;			/* share of the part that is not indexed */
+	uint16		first;			/* upper bits of its first key */
+} IndexedVector;
+
 /* The entry of a set in the index, beside its postings. */
 typedef union IndexedSet
 {
 	SuffixBound suffix;			/* suffix, if the postings have keys */
+	IndexedVector vector;		/* the same for vectors */
 	uint64		bitmap;			/* the second one, if they have the first */
 } IndexedSet;
 
