@@ -93,4 +93,14 @@ SET test.plan = '"Custom Plan Provider": "SimilarityJoin",\s*"Parallel Aware": t
 SELECT memory, count(*), bool_and(same_rows_within(memory, text))
 FROM unnest('{4MB,128kB}'::text[]) memory, query WHERE t IN (0.8, 0.99) GROUP BY memory ORDER BY memory;
 
+RESET max_parallel_workers_per_gather;
+
+-- A join can be cancelled: this one compares 18 million pairs
+SET client_min_messages = warning;
+CREATE TABLE many AS
+SELECT id, dense(ARRAY(SELECT sin(id * 7919 + i * 104729)::real FROM generate_series(1, 32) i)) AS v FROM generate_series(1, 6000) id;
+SET statement_timeout = '100ms';
+SELECT count(*) FROM many a JOIN many b ON near_duplicate(a.v, b.v, 1e-300, 'cosine') AND a.id < b.id;
+RESET statement_timeout;
+
 DROP SCHEMA dense_join CASCADE;
