@@ -111,4 +111,23 @@ FROM (SELECT a, b, page, (SELECT count(*) FROM shared_passages(a, b, 2, 1)) AS p
              replace(replace(replace(replace(replace(a, '&', '&amp;'), '<', '&lt;'), '>', '&gt;'), '"', '&quot;'), '''', '&#39;') AS shown_escaped
       FROM generate_series(1, 150) seed, random_text(seed, 60) a, random_text(seed + 500, 70) b, passages_html(a, b, 2, 1) page) t;
 
-DROP FUNCTION page_text, shown, random_text;
+-- Edited texts: words that a passage has in common are not framed, some that differ are, and few others
+CREATE FUNCTION draw(seed bigint, below int) RETURNS int
+    LANGUAGE sql IMMUTABLE AS
+$$ SELECT (hashint8(seed)::bigint & 1048575)::int % below $$;
+CREATE FUNCTION unframed(html text) RETURNS bigint
+    LANGUAGE sql IMMUTABLE AS
+$$ SELECT count(*) FROM regexp_matches(regexp_replace(html, '<u>[^<]*</u>|<a [^>]*>[^<]*</a>', '', 'g'), '<mark class="c[0-9]">([^<]*)</mark>', 'g') m,
+                        regexp_matches(m[1], '\w+', 'g') $$;
+SELECT count(*) > 100 AS pages, count(*) FILTER (WHERE least(unframed(page_text(page, 'a')), unframed(page_text(page, 'b'))) < matched) AS common_framed,
+       count(*) FILTER (WHERE page_text(page, 'b') !~ '<u>' AND b ~ '[xy]') AS different_unframed,
+       count(*) FILTER (WHERE (SELECT count(*) FROM regexp_matches(page_text(page, 'b'), '<u>[^<]*w[^<]*</u>', 'g')) > 5) AS many_framed
+FROM (SELECT a, b, page, (SELECT m[1]::int FROM regexp_match(page, '</a></td><td>([0-9]+)</td><td>[0-9.]+</td></tr>\n</table>\n</div>') m) AS matched
+      FROM generate_series(1, 200) seed,
+           LATERAL (SELECT string_agg(w, ' ' ORDER BY i) AS a,
+                           string_agg(CASE draw(seed * 7919 + i, 12) WHEN 0 THEN 'x' || i WHEN 1 THEN '' WHEN 2 THEN 'y' || i || ' ' || w ELSE w END, ' ' ORDER BY i) AS b
+                    FROM generate_series(1, 60) i, LATERAL (SELECT 'w' || draw(seed * 1000 + i, 300)) t (w)) t,
+           passages_html(a, b, 4, 4) page
+      WHERE (SELECT count(*) FROM shared_passages(a, b, 4, 4)) = 1) t;
+
+DROP FUNCTION page_text, shown, random_text, draw, unframed;
