@@ -136,7 +136,7 @@ my $nulls = join "\n", 'CREATE SCHEMA calm;', map {
 
 	"CREATE FUNCTION calm.$_(a signature, b signature) RETURNS $value IMMUTABLE LANGUAGE sql
 	AS 'SELECT CASE WHEN a <-> b IS NOT NULL THEN public.$_(a, b) END';"
-} qw(similarity containment dice cosine overlap_coefficient);
+} qw(similarity containment dice cosine intersection_size);
 
 # The server of foreign tables, if the extensions are installed; or else nothing
 my %foreign = (
@@ -305,7 +305,7 @@ sub _find_foreign
 # ------------------------------------------------------------------ pieces
 
 my @thresholds = (0.01, 0.3, 1 / 3, 0.5, 0.6, 2 / 3, 0.7, 0.75, 0.8, 0.8, 0.9, 0.95, 1);
-my @measures = qw(jaccard jaccard containment contains dice cosine intersection_size);
+my @measures = qw(jaccard jaccard containment contains dice cosine overlap_coefficient);
 
 # A measure that does not exist would be an error on every plan, and so no difference.
 sub _check_measures
