@@ -426,7 +426,7 @@ count_features(SetGroups *groups)
 
 /* Keys are dropped again if one in LONELY was, of the part looked at. */
 #define LONELY		8
-#define MAX_PARTS	4
+#define MAX_PARTS	64
 
 /* And again when one in DECIDED of the sets in the file is a representative. */
 #define DECIDED		4
