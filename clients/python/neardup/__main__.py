@@ -11,7 +11,7 @@ from typing import Any
 import neardup
 from neardup.files import KINDS, STANDARD, Folder, TextFile, ending, kind_of, open_file, written
 from neardup.report import THRESHOLDS, largest, page
-from neardup.texts import ORDERS, Texts
+from neardup.texts import ORDERS, Texts, bad_threshold
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -116,7 +116,7 @@ def parse_report(arguments: list[str]) -> argparse.Namespace:
 def check(parser: argparse.ArgumentParser, given: argparse.Namespace) -> None:
     """Refuse what no run can do."""
     if not 0 < given.threshold <= 1:
-        parser.error(f"argument --threshold: {given.threshold} is not above 0 and at most 1")
+        parser.error(f"argument --threshold: {bad_threshold(given.threshold)}")
     if given.apart is not None and not given.apart.is_file():
         parser.error(f"argument --apart: there is no file {given.apart}")
     if given.encoding is not None:

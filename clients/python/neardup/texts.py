@@ -20,6 +20,12 @@ ORDERS = {
 }
 
 
+def bad_threshold(threshold: float) -> str:
+    """Say what is wrong with a threshold."""
+    percent = f"; {threshold:g} percent are {threshold / 100:g}" if 1 < threshold <= 100 else ""
+    return f"{threshold:g} is not above 0 and at most 1{percent}"
+
+
 class Texts:
     """Texts, and those of a second source, in tables that are gone when the block ends.
 
@@ -42,7 +48,7 @@ class Texts:
         if keep not in ORDERS:
             raise ValueError(f"keep is one of {', '.join(ORDERS)}, not {keep!r}")
         if not 0 < threshold <= 1:
-            raise ValueError(f"threshold {threshold} is not above 0 and at most 1")
+            raise ValueError(f"threshold {bad_threshold(threshold)}")
         self.threshold, self.order = threshold, ORDERS[keep]
         self.progress = Progress(progress)
         self.maker = sql.Maker.of(**how)

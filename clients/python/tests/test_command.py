@@ -22,6 +22,7 @@ from pyarrow import parquet
 
 import neardup
 from neardup.__main__ import main
+from neardup.texts import Texts
 
 BODIES = [TEXTS[0], TEXTS[1], "Indeed: " + TEXTS[0], None, TEXTS[2]]
 RECORDS = [{"n": n, "body": body} for n, body in enumerate(BODIES)]
@@ -350,6 +351,14 @@ def test_report_in_a_browser(dsn, tmp_path, database):
             " apart => 'SELECT a, b FROM verdicts WHERE NOT same') WHERE id = representative ORDER BY id"
         ).fetchall()
         assert kept == [(1,), (2,), (3,), (4,)]
+
+
+def test_a_threshold_in_percent(capsys):
+    with pytest.raises(SystemExit):
+        main(["in.jsonl", "--threshold", "80"])
+    assert "80 is not above 0 and at most 1; 80 percent are 0.8" in capsys.readouterr().err
+    with pytest.raises(ValueError, match="80 is not above 0 and at most 1; 80 percent are"):
+        Texts("", [], 80)
 
 
 def test_verdicts(dsn, tmp_path, capsys):
