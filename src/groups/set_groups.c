@@ -30,10 +30,10 @@
 #include "utils/memutils.h"
 
 #include "base/compat.h"
-#include "base/hash.h"
 #include "base/interrupts.h"
 #include "base/memory.h"
 #include "groups/disk_array.h"
+#include "groups/lonely_keys.h"
 #include "groups/set_groups.h"
 #include "groups/set_store.h"
 #include "join/engine/deferred.h"
@@ -130,8 +130,9 @@ struct SetGroups
 	void	   *apart_context;
 
 	SetStore	store;
-	uint64		undecided_from; /* positions of the first undecided set */
-	uint64		members_from;	/* and of the first member */
+	uint64		undecided_from; /* position from which sets are undecided */
+	uint64		members_from;	/* position of the first member; PG_UINT64_MAX
+								 * = there is none */
 
 	/* the indexes */
 	GroupIndex	main;			/* of representatives, or of all sets */
@@ -139,7 +140,7 @@ struct SetGroups
 	GroupIndex *used;			/* whose index is in `search` */
 
 	/* sets on disk that are found by keys */
-	JoinSet    *sets;			/* the batch, in order; whole */
+	JoinSet    *sets;			/* the batch, in order, with values */
 	size_t		nsets;
 	size_t		max_sets;		/* allocated */
 	Arena		arena;			/* of the batch */
@@ -422,118 +423,35 @@ count_features(SetGroups *groups)
 		counters_fold(&search->counters);
 }
 
-/* Keys that only one set has */
-
-/* Keys are dropped again if one in LONELY was, of the part looked at. */
-#define LONELY		8
-#define MAX_PARTS	64
-
-/* And again when one in DECIDED of the sets in the file is a representative. */
-#define DECIDED		4
-
-/* A look at the keys of all sets, or of a part of them that fits into memory */
-typedef struct KeyLook
+/* SetStaysCallback: all sets do. */
+static SetStays
+all_stay(void *context, uint32 number)
 {
-	uint64		salt;			/* of the hash, different each time */
-	uint32		nparts;			/* a power of two */
-	FeatureFilter seen;
-	FeatureFilter again;		/* keys that had been seen before */
-} KeyLook;
-
-/* The hash of a key, and true if the key is of the part that is looked at. */
-static bool
-look_at_key(const KeyLook *look, uint64 key, uint64 *hash)
-{
-	*hash = mix64(key + look->salt);
-	/* a set that keeps a key has the others of its part, too */
-	return ((mix64(key) + look->salt) & (look->nparts - 1)) == 0;
-}
-
-/* Look at the keys of sets; return their number. */
-static uint64
-note_keys(SetGroups *groups, int statuses, KeyLook *look)
-{
-	uint64		n = 0;
-	JoinSet    *set;
-
-	set_store_seek(&groups->store, 0);
-	while ((set = next_set(groups, statuses)) != NULL)
-	{
-		for (uint32 i = 0; i < set->nkeys; i++)
-		{
-			uint64		hash;
-
-			CHECK_EVERY(i);
-			if (look_at_key(look, set->keys[i], &hash))
-				feature_filter_add(feature_filter_has(&look->seen, hash) ?
-								   &look->again : &look->seen, &hash, 1);
-		}
-		n += set->nkeys;
-	}
-	return n;
+	return SET_STAYS;
 }
 
 /*
- * Write the sets again without keys that were not seen again; return how many
- * are left.  A member without keys has no further match.
+ * SetStaysCallback: waiting sets do; and members, until no key leads to
+ * another set.
  */
-static uint64
-keep_keys(SetGroups *groups, int statuses, const KeyLook *look)
+static SetStays
+waiting_stay(void *context, uint32 number)
 {
-	uint64		left = 0;
-	SetStore   *store = &groups->store;
-	JoinSet    *set;
+	int			bit = STATUS_BIT(state_of(context, number, false)->status);
 
-	set_store_seek(store, 0);
-	set_store_begin_preparing(store);
-	while ((set = next_set(groups, statuses)) != NULL)
-	{
-		uint32		n = 0;
-
-		for (uint32 i = 0; i < set->nkeys; i++)
-		{
-			uint64		hash;
-
-			CHECK_EVERY(i);
-			if (!look_at_key(look, set->keys[i], &hash) ||
-				feature_filter_has(&look->again, hash))
-				set->keys[n++] = set->keys[i];
-		}
-		set->nkeys = n;
-		left += n;
-		if (n > 0 || statuses == ALL_SETS ||
-			(STATUS_BIT(state_of(groups, set->first, false)->status) &
-			 WAITING) != 0)
-			set_store_prepared(store, set);
-	}
-	set_store_end_preparing(store);
-	return left;
+	if ((bit & WAITING) != 0)
+		return SET_STAYS;
+	return (bit & MEMBERS) != 0 ? SET_STAYS_WITH_KEYS : SET_LEAVES;
 }
 
-/*
- * Drop keys, of sets on disk, that are in no other one's prefix: they find
- * nothing, but would take most of the index if texts differ.  Other sets are
- * left out of the file.  Filters take some keys for ones that were seen.  True
- * if it is worthwhile to do it again.
- */
-static bool
-drop_lonely_keys(SetGroups *groups, int statuses)
+/* Drop keys that only one of the sets has that stay. */
+static void
+drop_lonely_keys(SetGroups *groups, SetStaysCallback stays)
 {
-	size_t		most = memory_share(groups, INDEX_SHARE) / 2;
-	KeyLook		look = {.salt = ++groups->nlooks,.nparts = 1};
-	uint64		before;
-
-	while (groups->npostings / look.nparts > most * BITS_PER_BYTE / 2)
-		look.nparts *= 2;
-	if (look.nparts > MAX_PARTS)
-		return false;
-	feature_filter_create(&look.seen, groups->npostings / look.nparts, most);
-	feature_filter_create(&look.again, groups->npostings / look.nparts, most);
-	before = note_keys(groups, statuses, &look);
-	groups->npostings = keep_keys(groups, statuses, &look);
-	feature_filter_free(&look.seen);
-	feature_filter_free(&look.again);
-	return groups->npostings < before - before / look.nparts / LONELY;
+	while (lonely_keys_drop(&groups->store, ++groups->nlooks,
+							memory_share(groups, INDEX_SHARE),
+							&groups->npostings, stays, groups))
+		 /* again */ ;
 }
 
 /* Compute the keys of each set. */
@@ -563,8 +481,8 @@ prepare_sets(SetGroups *groups)
 	set_store_end_preparing(store);
 	if (store->on_disk)
 		counters_free(&search->counters);
-	while (is_by_keys(groups) && drop_lonely_keys(groups, ALL_SETS))
-		 /* again */ ;
+	if (is_by_keys(groups))
+		drop_lonely_keys(groups, all_stay);
 }
 
 /* The indexes */
@@ -1127,6 +1045,9 @@ find_members(SetGroups *groups, bool full)
 	consider_deferred(groups, greedy ? prefer_nearer : join_representative);
 }
 
+/* They are left out when one in DECIDED of the sets is a representative. */
+#define DECIDED		4
+
 /*
  * Greedy: leave representatives out of the file of sets, which have been
  * indexed, and keys of sets that only they have.
@@ -1136,8 +1057,7 @@ forget_representatives(SetGroups *groups)
 {
 	inverted_index_free(&groups->search.index);
 	arena_reset(&groups->main.arena);
-	while (drop_lonely_keys(groups, WAITING | MEMBERS))
-		 /* again */ ;
+	drop_lonely_keys(groups, waiting_stay);
 	groups->undecided_from = groups->members_from = 0;
 }
 
