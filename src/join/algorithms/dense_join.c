@@ -42,14 +42,14 @@ typedef int64 Halves __attribute__((vector_size(LANES * sizeof(int32))));
 /* Vectors of a block, whose first coordinates fit into a cache */
 #define BLOCK			512
 
-/* Vectors that probe together, if the engine says which ones are next */
+/* The most vectors that probe together, if the engine says which are next */
 #define PROBES			64
 
 /* The most vectors of the sample, and coordinates of all of them */
 #define MAX_SAMPLE		4096
 #define MAX_SAMPLED		(2 * 1024 * 1024)
 
-/* The part of the memory for the sample, and for the rotation */
+/* The part of the memory for the sample, for the rotation, and for hits */
 #define MEMORY_PART		16
 
 /* Rounds of the orthogonal iteration */
@@ -129,6 +129,7 @@ typedef struct DenseJoin
 	uint64	   *found;
 	uint32		first;			/* number of the first one */
 	uint32		nprobes;		/* 0 = there are none */
+	uint32		max_probes;		/* for which there is memory, 1 to PROBES */
 	size_t		words;			/* of each */
 } DenseJoin;
 
@@ -592,7 +593,9 @@ count_hits(const DenseJoin *dense, const float *rotated, uint32 n,
 static void
 choose_first(JoinSearch *search, DenseJoin *dense)
 {
-	uint32		n = Min(dense->nsampled, PAIRED);
+	size_t		most = search->memory / MEMORY_PART /
+	(2 * (MAX_KEPT + 1) * sizeof(float));
+	uint32		n = Min(dense->nsampled, Min(Max(most, 2), PAIRED));
 	float	   *rotated = allocate(search, (size_t) n * MAX_KEPT,
 								   sizeof(float));
 	uint64		hits[MAX_KEPT + 1] = {0};
@@ -639,8 +642,10 @@ make_rotation(JoinSearch *search, DenseJoin *dense)
 	dense->kept = (dense->nrows + LANES - 1) / LANES * LANES;
 	dense->keys = MemoryContextAllocZero(search->context,
 										 NKEYS(dense->kept) * sizeof(uint64));
-	dense->hits = allocate(search, BLOCK * PROBES, sizeof(uint32));
-	dense->probes = allocate(search, (dense->nfirst + 1) * PROBES,
+	most = search->memory / MEMORY_PART / (BLOCK * sizeof(uint32));
+	dense->max_probes = Min(Max(most, 1), PROBES);
+	dense->hits = allocate(search, BLOCK * dense->max_probes, sizeof(uint32));
+	dense->probes = allocate(search, (dense->nfirst + 1) * dense->max_probes,
 							 sizeof(float));
 	dense->rotates = true;
 }
@@ -810,7 +815,7 @@ compare_hits(JoinSearch *search, const JoinSet *probes, uint32 block,
 	uint32		limit = search->index.limit;
 	uint32		left = 0;
 
-	Assert(nhits <= BLOCK * PROBES);
+	Assert(nhits <= BLOCK * dense->max_probes);
 	for (uint32 i = 0; i < nhits; i++)
 	{
 		uint32		hit = dense->hits[i];
@@ -849,7 +854,8 @@ probe_together(JoinSearch *search, const JoinSet *probes, uint32 nprobes)
 
 	dense->words = (search->nsets + 63) / 64;
 	if (dense->found == NULL)
-		dense->found = allocate(search, dense->words * PROBES, sizeof(uint64));
+		dense->found = allocate(search, dense->words * dense->max_probes,
+								sizeof(uint64));
 	memset(dense->found, 0, dense->words * nprobes * sizeof(uint64));
 	for (uint32 i = 0; i < nprobes; i++)
 		first_coordinates(dense, &probes[i],
@@ -910,7 +916,7 @@ dense_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
 	{
 		if (dense->nprobes == 0 ||
 			index->limit - dense->first >= dense->nprobes)
-			probe_together(search, set, Min(search->next_probes, PROBES));
+			probe_together(search, set, Min(search->next_probes, dense->max_probes));
 		take_found(search, sides);
 		return;
 	}
