@@ -782,7 +782,11 @@ near_representative(SetGroups *groups, const JoinSet *set)
 	const InvertedIndex *index = &groups->search.index;
 	JoinSet		whole = whole_set(groups, set);
 
+	/* in memory, the sets after this one are probably decided next */
+	if (!groups->store.on_disk)
+		groups->search.next_probes = groups->store.n - set->first;
 	probe(groups, set);
+	groups->search.next_probes = 0;
 	for (uint32 i = 0; i < index->ncandidates; i++)
 	{
 		const JoinSet *candidate = &groups->search.sets[index->candidates[i]];

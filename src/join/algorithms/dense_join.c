@@ -124,13 +124,16 @@ typedef struct DenseJoin
 	float	   *probes;			/* first coordinates and lengths of the rests */
 
 	/*
-	 * vectors that probe together: a bit for each vector before the last one
+	 * vectors that probe together, and a bit for each vector that they found
 	 */
-	uint64	   *found;
-	uint32		first;			/* number of the first one */
+	const JoinSet *together;	/* the first one */
 	uint32		nprobes;		/* 0 = there are none */
 	uint32		max_probes;		/* for which there is memory, 1 to PROBES */
+	uint32		searched;		/* vectors that all of them have probed; in an
+								 * index that grows there may be more now */
+	uint64	   *found;
 	size_t		words;			/* of each */
+	size_t		max_words;		/* for which there is room */
 } DenseJoin;
 
 /* Loops over coordinates, for several processors */
@@ -749,6 +752,7 @@ dense_end_chunk(JoinSearch *search)
 	dense->blocks = NULL;
 	dense->found = NULL;
 	dense->max_floats = 0;
+	dense->max_words = 0;
 	dense->nprobes = 0;
 }
 
@@ -844,24 +848,39 @@ compare_hits(JoinSearch *search, const JoinSet *probes, uint32 block,
 	return left;
 }
 
-/* Let `nprobes` vectors probe blocks of those before them. */
+/* Empty the bits of vectors that probe `n` vectors together. */
+static void
+clear_found(JoinSearch *search, DenseJoin *dense, uint32 n, uint32 nprobes)
+{
+	dense->words = (n + 63) / 64;
+	if (dense->words > dense->max_words)
+	{
+		if (dense->found != NULL)
+			pfree(dense->found);
+		/* an index that grows will have more */
+		dense->max_words = search->index.mode == INDEX_GROWING ?
+			dense->words + dense->words / 4 : dense->words;
+		dense->found = allocate(search, dense->max_words * dense->max_probes,
+								sizeof(uint64));
+	}
+	memset(dense->found, 0, dense->words * nprobes * sizeof(uint64));
+}
+
+/*
+ * Let `nprobes` vectors probe blocks: of the vectors before each, or of those
+ * that are in an index that grows.
+ */
 static void
 probe_together(JoinSearch *search, const JoinSet *probes, uint32 nprobes)
 {
 	DenseJoin  *dense = search->state;
-	uint32		first = search->index.limit;
-	uint32		nblocks;
+	uint32		n = Min(search->index.limit + nprobes, search->index.nadded);
 
-	dense->words = (search->nsets + 63) / 64;
-	if (dense->found == NULL)
-		dense->found = allocate(search, dense->words * dense->max_probes,
-								sizeof(uint64));
-	memset(dense->found, 0, dense->words * nprobes * sizeof(uint64));
+	clear_found(search, dense, n, nprobes);
 	for (uint32 i = 0; i < nprobes; i++)
 		first_coordinates(dense, &probes[i],
 						  dense->probes + i * (dense->nfirst + 1));
-	nblocks = (first + nprobes + BLOCK - 1) / BLOCK;
-	for (uint32 block = 0; block < nblocks; block++)
+	for (uint32 block = 0; block * BLOCK < n; block++)
 	{
 		uint32		nhits = hits_in_block(dense, block, nprobes);
 
@@ -875,8 +894,9 @@ probe_together(JoinSearch *search, const JoinSet *probes, uint32 nprobes)
 						 number / 64] |= UINT64CONST(1) << number % 64;
 		}
 	}
-	dense->first = first;
+	dense->together = probes;
 	dense->nprobes = nprobes;
+	dense->searched = search->index.mode == INDEX_GROWING ? n : PG_UINT32_MAX;
 }
 
 /* Make a vector a candidate if it has rows of some side. */
@@ -889,47 +909,60 @@ add_candidate(InvertedIndex *index, uint32 number, uint32 sides)
 
 /* The candidates of one of the vectors that have probed together */
 static void
-take_found(JoinSearch *search, uint32 sides)
+take_found(JoinSearch *search, const JoinSet *set, uint32 sides)
 {
 	DenseJoin  *dense = search->state;
-	InvertedIndex *index = &search->index;
 	const uint64 *found = dense->found +
-	(index->limit - dense->first) * dense->words;
+	(set - dense->together) * dense->words;
 
-	for (uint32 word = 0; word * 64 < index->limit; word++)
+	for (size_t word = 0; word < dense->words; word++)
 		for (uint64 left = found[word]; left != 0; left &= left - 1)
-			add_candidate(index, word * 64 + __builtin_ctzll(left), sides);
+			add_candidate(&search->index, word * 64 + __builtin_ctzll(left),
+						  sides);
 }
 
-/*
- * Algorithm.probe, announced: with the vectors that probe next, where they are
- * known.
- */
+/* Probe the vectors from that number on. */
 static void
-dense_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
+probe_from(JoinSearch *search, const JoinSet *set, uint32 from, uint32 sides)
 {
 	DenseJoin  *dense = search->state;
-	InvertedIndex *index = &search->index;
-	uint32		nblocks = (index->limit + BLOCK - 1) / BLOCK;
 
-	if (search->next_probes > 0)
-	{
-		if (dense->nprobes == 0 ||
-			index->limit - dense->first >= dense->nprobes)
-			probe_together(search, set, Min(search->next_probes, dense->max_probes));
-		take_found(search, sides);
-		return;
-	}
 	first_coordinates(dense, set, dense->probes);
-	for (uint32 block = 0; block < nblocks; block++)
+	for (uint32 block = from / BLOCK; block * BLOCK < search->index.limit;
+		 block++)
 	{
 		uint32		nhits = compare_hits(search, set, block,
 										 hits_in_block(dense, block, 1));
 
 		CHECK_FOR_INTERRUPTS();
 		for (uint32 i = 0; i < nhits; i++)
-			add_candidate(index, block * BLOCK + dense->hits[i], sides);
+			if (block * BLOCK + dense->hits[i] >= from)
+				add_candidate(&search->index, block * BLOCK + dense->hits[i],
+							  sides);
 	}
+}
+
+/*
+ * Algorithm.probe: with the vectors that probe next, where they are known, and
+ * what has come into the index since.
+ */
+static void
+dense_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
+{
+	DenseJoin  *dense = search->state;
+	uint32		from = 0;
+
+	if (search->next_probes > 0)
+	{
+		if (dense->nprobes == 0 || set < dense->together ||
+			set >= dense->together + dense->nprobes)
+			probe_together(search, set,
+						   Min(search->next_probes, dense->max_probes));
+		take_found(search, set, sides);
+		from = dense->searched;
+	}
+	if (from < search->index.limit)
+		probe_from(search, set, from, sides);
 }
 
 /* Algorithm.verify, compare: as cosine() does */

@@ -71,8 +71,9 @@ typedef struct JoinSearch
 	/* of the chunk */
 	JoinSet    *sets;			/* sets in order of size, unless the index
 								 * grows */
-	uint32		next_probes;	/* sets, from the probing one on, that probe
-								 * one after another; 0 = not known */
+	uint32		next_probes;	/* number of prepared sets in memory, from the
+								 * probing one on, that probably probe one
+								 * after another; 0 = not known */
 	bool		only_keys;		/* true if only keys and bitmaps of the sets
 								 * are in memory, no values */
 	uint32		nsets;
