@@ -124,6 +124,9 @@ is("@unbuilt", '', 'every file is built');
 my %installed = map { $_ => 1 } slurp('Makefile') =~ m{^\t(doc/\S+\.md)\b}mg;
 my @left = grep { not $installed{$_} } sort glob('doc/*.md');
 is("@left", '', 'every document is installed');
+my $makefile = slurp('Makefile');
+@left = grep { $makefile !~ /^\t\Q$_\E\b/m } sort glob('doc/images/*');
+is("@left", '', 'so is every picture');
 
 # Code without comments, strings and preprocessor lines
 sub code
