@@ -155,6 +155,7 @@ add_products(Lanes * sums, const float *a, const float *b)
 	*sums += x * y;
 }
 
+/* The sum of the lanes. */
 static pg_attribute_always_inline float
 sum_of(const Lanes * sums)
 {
@@ -333,6 +334,7 @@ DEFINE_KERNELS(any,);
 DEFINE_KERNELS(avx2, TARGET_AVX2);
 #endif
 
+/* The fastest kernels that this processor has. */
 static const Kernels *
 kernels_of_processor(void)
 {
@@ -359,6 +361,7 @@ dense_state(JoinSearch *search)
 	return search->state;
 }
 
+/* Allocate n elements that last as long as the search. */
 static void *
 allocate(JoinSearch *search, size_t n, size_t width)
 {
@@ -414,6 +417,7 @@ dense_count(JoinSearch *search, const uint64 *values, uint32 size)
 
 /* The rotation */
 
+/* A row of the matrix by which coordinates are rotated. */
 static float *
 row_of(const DenseJoin *dense, uint32 row)
 {
@@ -679,12 +683,14 @@ dense_max_indexed(JoinSearch *search, const JoinSet *set)
 	return ((MAX_KEPT + 1) * sizeof(float) + PROBES / 8) / sizeof(Posting) + 1;
 }
 
+/* Algorithm.max_keys */
 static uint32
 dense_max_keys(JoinSearch *search, const JoinSet *set)
 {
 	return NKEYS(MAX_KEPT);
 }
 
+/* Algorithm.indexed_keys */
 static uint32
 dense_indexed_keys(JoinSearch *search, const JoinSet *set)
 {

@@ -26,12 +26,14 @@ dense_ncoordinates(uint32 size)
 	return (size - 1) * 2;
 }
 
+/* The coordinates of a vector, which follow the square. */
 static inline const float4 *
 dense_coordinates(const uint64 *values)
 {
 	return (const float4 *) (values + 1);
 }
 
+/* The square of the length of a vector. */
 static inline double
 dense_square(const uint64 *values)
 {

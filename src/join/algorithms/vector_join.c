@@ -197,6 +197,7 @@ weight_rounded(float weight)
 	return (bits >> 16) + ((bits & 0xffff) != 0);
 }
 
+/* The weight that was rounded up to 16 bits. */
 static inline float
 weight_of(uint16 rounded)
 {

@@ -39,6 +39,7 @@ extern void deferred_create(Deferred *deferred, size_t bytes, size_t block);
 /* Add a pair. */
 extern void deferred_add(Deferred *deferred, uint32 found, uint32 probing);
 
+/* True if the deferred candidates are to be compared. */
 static inline bool
 deferred_is_full(const Deferred *deferred)
 {
