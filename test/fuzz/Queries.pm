@@ -187,10 +187,11 @@ sub _add_methods
 	return;
 }
 
-# Create the tables; return the generator of queries.
+# Create the tables; return the generator of queries, if $method is not empty only of those
+# on signatures of that method.
 sub new
 {
-	my ($class, $connection) = @_;
+	my ($class, $connection, $method) = @_;
 	my $self = bless { families => [ map { [@$_] } @families ] }, $class;
 
 	$connection->run('SET client_min_messages = warning;
@@ -210,6 +211,9 @@ sub new
 			"CREATE TABLE $table AS SELECT id, g, k,
 				CASE WHEN id % 29 = 0 THEN NULL ELSE $specs{$table} END AS sig
 				FROM docs, words WHERE id % 4 = 1;
+			INSERT INTO $table SELECT 1000 + row_number() OVER (), g, k, near
+				FROM $table, unnest('{0.5,0.8}'::float8[]) t, pg_temp.barely_near(sig, t) near
+				WHERE id = 77;
 			CREATE INDEX ON $table USING gin (sig)");
 	}
 	$self->_mix($connection);
@@ -217,6 +221,11 @@ sub new
 	$self->_blend($connection);
 	$self->_find_foreign($connection);
 	$connection->run('ANALYZE');
+	if ($method)
+	{
+		$self->{families} = [ map { [$_] } grep { $specs{$_} =~ /^\Q$method\E\(/ } sort keys %specs ];
+		die "There is no method $method.\n" unless @{ $self->{families} };
+	}
 	$self->{samples} = $connection->query(
 		"SELECT sig FROM fuzz.everything WHERE id % 7 < 3 AND sig IS NOT NULL
 		ORDER BY id")->{rows};

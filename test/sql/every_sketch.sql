@@ -39,9 +39,10 @@ DECLARE
     found text;
 BEGIN
     EXECUTE format('CREATE TABLE sketched AS SELECT id, %s AS sig FROM sets', sketch);
+    INSERT INTO sketched SELECT 1000 + row_number() OVER (), near FROM sketched s, pg_temp.barely_near(s.sig, threshold) near WHERE s.id = 8;
     ANALYZE sketched;
     truth := pairs(format('SELECT a, b FROM (SELECT a.id AS a, b.id AS b, near_duplicate(a.sig, b.sig, %s) AS near FROM sketched a, sketched b OFFSET 0) p WHERE near', threshold), 'Nested');
-    IF split_part(truth, ' ', 1)::int <= 120 THEN
+    IF split_part(truth, ' ', 1)::int <= (SELECT count(*) FROM sketched) THEN
         RETURN NEXT 'no pairs';
     END IF;
     PERFORM set_config('enable_nestloop', 'off', true);

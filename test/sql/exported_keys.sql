@@ -57,6 +57,7 @@ SELECT format('INSERT INTO values_of SELECT %L, id, %s FROM sets, lexicons', for
 FROM method_calls WHERE takes = 'signature'::regtype OR method NOT IN (SELECT method FROM method_calls WHERE takes = 'signature'::regtype)
 UNION ALL
 SELECT 'INSERT INTO values_of SELECT ''minhash(x, 64)'', id, minhash(sig, 64) FROM sets' \gexec
+INSERT INTO values_of SELECT what, 1000 + row_number() OVER (), near FROM values_of, unnest('{0.8,0.95}'::float8[]) t, pg_temp.barely_near(v, t) near WHERE id = 59;
 SELECT what, t, count(*) > 0 AS near,
 	   count(*) FILTER (WHERE NOT candidate_keys(a.v, t) && candidate_keys(b.v, t)) AS missed
 FROM values_of a JOIN values_of b USING (what), unnest('{0.8,0.95}'::float8[]) t

@@ -29,6 +29,7 @@ BEGIN
   END LOOP;
 END $$;
 SELECT fill(1, 500);
+INSERT INTO sketches SELECT method, 10000 + row_number() OVER (), near FROM sketches, unnest('{0.8,0.95}'::float8[]) t, pg_temp.barely_near(sig, t) near WHERE id = 139;
 SELECT format('CREATE INDEX %I ON sketches USING neardup (sig) WHERE method = %L',
               'sketches_' || replace(method, ', ', '_'), method) AS statement
 FROM methods ORDER BY method COLLATE "C" \gexec
@@ -66,8 +67,8 @@ BEGIN
           set_config('enable_indexscan', CASE WHEN plan IN ('seq', 'bitmap') THEN 'off' ELSE 'on' END, true),
           set_config('enable_bitmapscan', CASE WHEN plan = 'bitmap' THEN 'on' ELSE 'off' END, true);
   INSERT INTO answers
-  SELECT plan, (SELECT count(*) FROM sketches), method, a.*
-  FROM methods, asked(method) a;
+  SELECT plan, (SELECT count(*) FROM sketches s WHERE s.method = m.method), m.method, a.*
+  FROM methods m, asked(m.method) a;
   COMMIT;
 END $$;
 CALL ask('seq');

@@ -114,6 +114,21 @@ FROM sketch, unnest('{0.4,0.8}'::text[]) threshold, (VALUES
 SELECT sketch, count(*), bool_and(same_rows(text)) FROM sketch_query
 GROUP BY sketch ORDER BY sketch;
 
+-- ... and pairs that share a single key
+CREATE TABLE barely (sketch text, id int, sig signature);
+DO $$
+DECLARE
+    each text;
+BEGIN
+    FOR each IN SELECT s.sketch FROM sketch s LOOP
+        EXECUTE format('INSERT INTO barely SELECT %1$L, row_number() OVER (), near FROM (SELECT %1$s AS v FROM sets ORDER BY cardinality(sig::bigint[]) DESC NULLS LAST, id LIMIT 1) s,
+            LATERAL (SELECT v AS near UNION ALL SELECT * FROM pg_temp.barely_near(v, 0.8)) n', each);
+    END LOOP;
+END $$;
+ANALYZE barely;
+SELECT sketch, same_rows(format('SELECT a.id, b.id AS b FROM barely a JOIN barely b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id WHERE a.sketch = %1$L AND b.sketch = %1$L', sketch))
+FROM sketch ORDER BY sketch;
+
 -- MIN_s of more values than must be shared: families of eight, from equal sets to sets
 -- that share little, of several sizes
 CREATE TABLE samples AS
