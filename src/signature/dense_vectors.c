@@ -50,10 +50,16 @@ dot(const float4 *a, const float4 *b, uint32 n)
 
 	StaticAssertStmt(sizeof(parts) == sizeof(sums), "sums are not all parts");
 	for (; i + SUMS <= n; i += SUMS)
+	{
+		/* keep the sums in registers: GCC leaves such a loop rolled */
+#pragma GCC unroll 4
 		for (int part = 0; part < SUMS / LANES; part++)
 			add_products(&parts[part], a + i + part * LANES,
 						 b + i + part * LANES);
-	memcpy(sums, parts, sizeof(sums));
+	}
+#pragma GCC unroll 4
+	for (int part = 0; part < SUMS / LANES; part++)
+		memcpy(&sums[part * LANES], &parts[part], sizeof(Doubles));
 	for (; i < n; i++)
 		sums[i % SUMS] += (double) a[i] * b[i];
 	return add_sums(sums);

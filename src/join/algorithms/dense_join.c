@@ -109,10 +109,10 @@ typedef struct DenseJoin
 	float	   *rows;
 	uint32		nrows;
 	uint32		kept;			/* nrows, rounded up to LANES */
-	uint32		nfirst;			/* of them, that are compared first */
+	uint32		nfirst;			/* number of them that are compared first */
 	double		error;			/* see rotation_error() */
 	float		limit;			/* a lesser bound certainly fails */
-	float	   *keys;			/* of the vector prepared last */
+	float	   *keys;			/* coordinates of the vector prepared last */
 
 	/*
 	 * The chunk: blocks of the first coordinates and the lengths of the
@@ -128,12 +128,12 @@ typedef struct DenseJoin
 	 */
 	const JoinSet *together;	/* the first one */
 	uint32		nprobes;		/* 0 = there are none */
-	uint32		max_probes;		/* for which there is memory, 1 to PROBES */
+	uint32		max_probes;		/* number that memory allows, 1 to PROBES */
 	uint32		searched;		/* vectors that all of them have probed; in an
 								 * index that grows there may be more now */
 	uint64	   *found;
-	size_t		words;			/* of each */
-	size_t		max_words;		/* for which there is room */
+	size_t		words;			/* words of bits a probe */
+	size_t		max_words;		/* allocated */
 } DenseJoin;
 
 /* Loops over coordinates, for several processors */
@@ -159,7 +159,7 @@ add_products(Lanes * sums, const float *a, const float *b)
 static pg_attribute_always_inline float
 sum_of(const Lanes * sums)
 {
-	const float *s = (const float *) sums;
+	Lanes		s = *sums;
 
 	return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
 }

@@ -669,11 +669,13 @@ static void
 extend_group(Groups *groups, uint32 size, uint32 last)
 {
 	JoinSearch *search = groups->search;
-	const Members *members = &groups->members[size - 1];
-	bool		few = members->n <= FEW_SETS || size == GROUP_SIZE;
+	const Members *members;
+	bool		few;
 
 	Assert(size >= 1 && size <= GROUP_SIZE);
 	CHECK_FOR_INTERRUPTS();
+	members = &groups->members[size - 1];
+	few = members->n <= FEW_SETS || size == GROUP_SIZE;
 	for (uint32 i = 0; i < members->n; i++)
 	{
 		uint32		set = members->sets[i];
