@@ -46,6 +46,7 @@ probing_first(const Probing *probing, uint64 key)
 	return (size_t) ((key * probing->factor) >> probing->shift);
 }
 
+/* The place that follows. */
 static inline size_t
 probing_next(const Probing *probing, size_t place)
 {
@@ -72,6 +73,7 @@ tight_probing_first(const TightProbing *probing, uint64 key)
 	return (((key * probing->factor) >> 32) * probing->places) >> 32;
 }
 
+/* The place that follows. */
 static inline uint32
 tight_probing_next(const TightProbing *probing, uint32 place)
 {

@@ -287,7 +287,7 @@ typedef struct Contingency
 	double		items;
 	double		found_clusters;
 	double		true_clusters;
-	double		found_pairs;	/* of items in the same found cluster */
+	double		found_pairs;	/* pairs of items in the same found cluster */
 	double		true_pairs;		/* ... in the same true cluster */
 	double		both_pairs;		/* ... in one cluster of both */
 	double		precision;		/* sum over items */

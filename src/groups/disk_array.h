@@ -22,10 +22,11 @@ typedef struct DiskArray
 	struct PageFrame *frames;
 
 	/* the page used last */
-	uint64		first;			/* its first element */
+	uint64		first;			/* index of its first element */
 	uint64		nfirst;			/* number of its elements; 0 = none was used */
 	char	   *page;
-	bool	   *changed;		/* that it was since it was read */
+	bool	   *changed;		/* true if the page was changed since it was
+								 * read */
 } DiskArray;
 
 /*

@@ -72,12 +72,13 @@ typedef struct Noting
 {
 	Oid			notes;			/* table of notes */
 	int			nkeys;			/* 2 in the table of pairs that are apart */
-	AttrNumber *columns;		/* whose changes are noted; first the keys */
+	AttrNumber *columns;		/* columns whose changes are noted; keys first */
 	int			ncolumns;
 } Noting;
 
 /* Definition */
 
+/* Raise an error: the trigger function was called in a wrong way. */
 static void
 usage_error(const char *message)
 {
@@ -87,6 +88,7 @@ usage_error(const char *message)
 			 errhint("Triggers that call it are made by near_duplicate_groups_create().")));
 }
 
+/* Raise an error unless a trigger of kept groups makes the call. */
 static void
 check_call(FunctionCallInfo fcinfo)
 {

@@ -23,7 +23,7 @@
 /* A look at the keys of all sets */
 typedef struct KeyLook
 {
-	uint64		salt;			/* of the hashes of the filters */
+	uint64		salt;			/* salt of the filters' hashes */
 	uint32		nparts;			/* a power of two */
 	FeatureFilter seen;
 	FeatureFilter again;		/* keys that had been seen before */

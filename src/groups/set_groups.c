@@ -135,18 +135,18 @@ struct SetGroups
 								 * = there is none */
 
 	/* the indexes */
-	GroupIndex	main;			/* of representatives, or of all sets */
-	GroupIndex	batch;			/* of representatives in the batch */
-	GroupIndex *used;			/* whose index is in `search` */
+	GroupIndex	main;			/* representatives, or all sets */
+	GroupIndex	batch;			/* representatives in the batch */
+	GroupIndex *used;			/* the one whose index is in `search` */
 
 	/* sets on disk that are found by keys */
 	JoinSet    *sets;			/* the batch, in order, with values */
 	size_t		nsets;
 	size_t		max_sets;		/* allocated */
-	Arena		arena;			/* of the batch */
+	Arena		arena;			/* memory of the batch */
 	uint64		nlooks;			/* times that lonely keys were dropped */
 	Deferred	deferred;
-	Arena		probing;		/* of the set that is compared */
+	Arena		probing;		/* memory of the set that is compared */
 
 	/* second pass of the rule connected */
 	uint32		block;			/* first set in the index */

@@ -13,7 +13,7 @@ typedef struct KeyRecord
 {
 	uint32		number;
 	uint32		size;
-	uint32		nvalues;		/* after the bitmap, unless by_keys */
+	uint32		nvalues;		/* values after the bitmap; none if by_keys */
 	uint32		nkeys;			/* 0 = it has no bitmap */
 } KeyRecord;
 

@@ -20,7 +20,8 @@
 typedef struct SetStore
 {
 	uint32		n;				/* number of sets */
-	bool		by_keys;		/* on disk, sets are prepared without values */
+	bool		by_keys;		/* true if prepared sets on disk have no
+								 * values */
 	bool		on_disk;
 
 	/* in memory */
@@ -31,7 +32,7 @@ typedef struct SetStore
 	/* on disk */
 	SpillFile	values;
 	SpillReader value_reader;
-	SpillFile	keys;			/* once sets are prepared */
+	SpillFile	keys;			/* exists once sets are prepared */
 	SpillReader key_reader;
 	SpillFile	prepared;		/* replaces `keys` when all are prepared */
 	uint32		nprepared;		/* number of sets in it */
@@ -39,7 +40,7 @@ typedef struct SetStore
 	size_t		max_place;
 	JoinSet		read;
 
-	uint64		position;		/* of the next set */
+	uint64		position;		/* position of the next set */
 } SetStore;
 
 /*

@@ -158,7 +158,7 @@ count_rows(Sweep *sweep)
  */
 typedef struct Representatives
 {
-	RowIds		signatures;		/* by the order in which they were stored */
+	RowIds		signatures;		/* numbered as they were stored */
 	DiskArray	places;			/* uint32 by row: index of the row's signature */
 } Representatives;
 

@@ -145,7 +145,7 @@ typedef struct Guard
 	GuardValue	predicate;		/* true for guarded rows; no expr = all rows */
 	GuardValue *columns;		/* read the scope of the new row */
 	Bitmapset  *when;			/* columns on which the trigger's WHEN depends */
-	GuardCondition condition;	/* on the new row and another one */
+	GuardCondition condition;	/* condition on the new row and another one */
 	GuardScope *scope;			/* columns of the scope */
 	int			nscope;
 	GuardTable *own;			/* table on which the trigger fires */
@@ -162,10 +162,10 @@ typedef struct Guard
 /* Where the new row is when it is checked */
 typedef enum NewRowPlace
 {
-	ROW_INSERTED_LATER,			/* not in the table: BEFORE INSERT */
-	ROW_AT_TID,					/* in the table at NewRow.tid; BEFORE UPDATE:
-								 * its old version is there */
-	ROW_SOMEWHERE,				/* in the table, at an unknown place */
+	ROW_INSERTED_LATER,			/* it is not in the table: BEFORE INSERT */
+	ROW_AT_TID,					/* it is at NewRow.tid; BEFORE UPDATE: its old
+								 * version is there */
+	ROW_SOMEWHERE,				/* it is in the table, at an unknown place */
 } NewRowPlace;
 
 /* A new row, read once, with the values that are compared with stored rows */

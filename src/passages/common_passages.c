@@ -34,7 +34,7 @@
 /* A chain of runs */
 typedef struct Chain
 {
-	Passage		passage;		/* from the first run of the chain to its last */
+	Passage		passage;		/* first run of the chain to its last */
 	uint32		counted;		/* words in common in long runs */
 	bool		goes_on;		/* true if a longer chain begins with this one */
 } Chain;

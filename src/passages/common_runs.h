@@ -72,7 +72,7 @@ extern CommonRun pair_extend(const SequencePair *pair, uint32 a, uint32 b,
  */
 extern CommonRun *repeated_runs(SequencePair *pair, uint32 window, size_t *n);
 
-#define SHORT_RUNS_MAX	4		/* on one side of a run */
+#define SHORT_RUNS_MAX	4		/* limit on one side of a run */
 
 /*
  * Find runs of words that are too short to have a shingle, after a run.  Each

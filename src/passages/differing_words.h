@@ -10,9 +10,9 @@
 /* What passages say of a word; a greater value prevails */
 typedef enum WordMark
 {
-	WORD_OUTSIDE,				/* in no passage */
-	WORD_DIFFERS,				/* in passages, and in common in none of them */
-	WORD_MATCHES				/* in common in a passage */
+	WORD_OUTSIDE,				/* the word is in no passage */
+	WORD_DIFFERS,				/* it is in passages, and in common in none */
+	WORD_MATCHES				/* it is in common in a passage */
 } WordMark;
 
 /*

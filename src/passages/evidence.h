@@ -19,7 +19,7 @@ typedef struct ReadText
 	size_t		len;
 	uint32		nwords;
 	WordPlaces	words;			/* places of the words */
-	uint64	   *shingles;		/* in the order of their first words */
+	uint64	   *shingles;		/* ordered by their first words */
 	uint32		nshingles;
 	uint32	   *hashes;			/* 32 bits of each word's hash; NULL = not
 								 * kept */
@@ -33,7 +33,7 @@ typedef struct Evidence
 	uint8		language;		/* language of the analysis */
 	ReadText	a;
 	ReadText	b;
-	PassageRules rules;			/* of passages */
+	PassageRules rules;			/* what counts as a passage */
 	Passage    *passages;		/* passages or cases, by their place in a */
 	size_t		npassages;
 	WordSpan   *a_spans;		/* by passage: its bytes in a, in whole

@@ -96,7 +96,7 @@ typedef struct Collection
 	NumberSort	repeats;
 	NumberSort	runs;
 	bool		has_ahead;		/* true if a repeated window was read ahead */
-	int64		ahead[REPEAT_COLUMNS];	/* that window */
+	int64		ahead[REPEAT_COLUMNS];	/* the window read ahead */
 } Collection;
 
 /* Windows */
