@@ -743,6 +743,7 @@ append_text(StringInfo out, const Side *side)
 		const Place *place = &side->places[i];
 		OpenPlaces *open = &writer.open[place->kind];
 
+		Assert(place->kind < PLACE_KINDS && open->places != NULL);
 		CHECK_FOR_INTERRUPTS();
 		append_up_to(&writer, place->span.start);
 		top_place(open, writer.at);
