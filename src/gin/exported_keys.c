@@ -235,7 +235,7 @@ size_class(uint64 size, Measure measure, double threshold)
 
 		CHECK_EVERY(class);
 		measure_sizes(measure, first, threshold, &lo, &hi);
-		Assert(lo <= first && first <= hi);
+		Assert(first <= hi);
 		if (hi >= size)
 			return class;
 		first = hi + 1;
