@@ -22,6 +22,11 @@
  */
 extern int64 argument_whole(const char *what, int64 value, int64 least,
 							int64 most);
+
+/*
+ * Return the value if least <= value <= most, or else raise
+ * INVALID_PARAMETER_VALUE with `what` as its name.  NaN raises it, too.
+ */
 extern double argument_real(const char *what, double value, double least,
 							double most);
 
@@ -170,6 +175,8 @@ typedef struct OwnerWork
  * owner_end() or an error.
  */
 extern void owner_begin(OwnerWork *work, Relation rel);
+
+/* Restore the user, context and settings that owner_begin() changed. */
 extern void owner_end(const OwnerWork *work);
 
 /*

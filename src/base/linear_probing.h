@@ -39,7 +39,7 @@ extern void probing_init(Probing *probing, size_t places);
  */
 extern size_t probing_places(size_t n);
 
-/* Return the first place for a key, and the place after another one. */
+/* Return the first place for a key. */
 static inline size_t
 probing_first(const Probing *probing, uint64 key)
 {
@@ -66,7 +66,7 @@ typedef struct TightProbing
  */
 extern void tight_probing_init(TightProbing *probing, uint32 places);
 
-/* Return the first place for a key, and the place after another one. */
+/* Return the first place for a key. */
 static inline uint32
 tight_probing_first(const TightProbing *probing, uint64 key)
 {

@@ -26,13 +26,16 @@ extern size_t select_every(const uint64 *hashes, size_t n, size_t m,
 
 typedef struct Anchors Anchors;
 
-/*
- * Anchors, each a sequence of units. anchors_add() copies the units, at least
- * one, of an anchor. anchors_finish() is called after the last one, and
- * returns a hash of all anchors, which does not depend on their order.
- */
+/* Return an empty list of anchors, each a sequence of units. */
 extern Anchors *anchors_create(void);
+
+/* Add an anchor of n >= 1 units, which are copied. */
 extern void anchors_add(Anchors *anchors, const uint64 *units, size_t n);
+
+/*
+ * Sort the anchors after the last one was added.  Return a hash of all
+ * anchors, which does not depend on their order.
+ */
 extern uint64 anchors_finish(Anchors *anchors);
 
 /*

@@ -66,6 +66,7 @@ dot(const float4 *a, const float4 *b, uint32 n)
 }
 
 #ifdef AVX2_TO_BE_CHOSEN
+/* Compute dot() with AVX2 instructions. */
 TARGET_AVX2 static double
 dot_avx2(const float4 *a, const float4 *b, uint32 n)
 {

@@ -152,9 +152,13 @@ folded_put(FoldedText *text, UChar32 c)
 extern void letters_append(LetterRules rules, const UChar32 *source, int n,
 						   FoldedText *text);
 
-/* True if a code point is a letter, mark or number; a mark; or a number. */
+/* True if a code point is a letter, mark or number. */
 extern bool letter_is_word(UChar32 c);
+
+/* True if a code point is a mark. */
 extern bool letter_is_mark(UChar32 c);
+
+/* True if a code point is a number. */
 extern bool letter_is_number(UChar32 c);
 
 /*

@@ -37,16 +37,12 @@ extern void reader_begin(Reader *reader, const char *doc, size_t len);
  */
 extern size_t reader_read(Reader *reader, uint64 *hashes, size_t max);
 
-/*
- * Read words as reader_read() does.  Also set initials, which has room for
- * max, to the lowest INITIAL_BITS bits of each word's first code point before
- * stemming.
- */
+/* Number of the lowest bits of a code point that are initials */
 #define INITIAL_BITS	5
 
 /*
- * Return these bits of the first character of a text in UTF-8, which is not
- * empty.
+ * Return the lowest INITIAL_BITS bits of the first character of a text in
+ * UTF-8, which is not empty.
  */
 static inline uint8
 utf8_initial(const char *text)
@@ -57,14 +53,24 @@ utf8_initial(const char *text)
 	return p[pg_utf_mblen(p) - 1] & ((1 << INITIAL_BITS) - 1);
 }
 
+/*
+ * Read words as reader_read() does.  Also set initials, which has room for
+ * max, to the lowest INITIAL_BITS bits of each word's first code point before
+ * stemming.
+ */
 extern size_t reader_read_initials(Reader *reader, uint64 *hashes,
 								   uint8 *initials, size_t max);
 
 /*
- * Read words as reader_read() does, with the place of each in the document.
- * Requires reader_track() before the document begins, and no configuration.
+ * Keep the places of words, for reader_read_spans().  Must be called before
+ * the document begins, on a reader of words without a configuration.
  */
 extern void reader_track(Reader *reader);
+
+/*
+ * Read words as reader_read() does, with the place of each in the document.
+ * Requires reader_track().
+ */
 extern size_t reader_read_spans(Reader *reader, uint64 *hashes,
 								WordSpan *spans, size_t max);
 
@@ -74,6 +80,11 @@ extern size_t reader_read_spans(Reader *reader, uint64 *hashes,
  * configuration, read the words of this sentence, which may have none.
  */
 extern bool reader_next_sentence(Reader *reader);
+
+/*
+ * Read the hashes of up to max further words of the sentence, and return their
+ * number; 0 at its end.
+ */
 extern size_t reader_read_words(Reader *reader, uint64 *hashes, size_t max);
 
 /*

@@ -31,18 +31,21 @@
 #define BARE_NAME_MAX	6		/* bytes; no entity that may stand without a
 								 * semicolon has a longer name */
 
+/* True if a byte is a letter of ASCII. */
 static bool
 is_alpha(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
+/* True if a byte is a digit of ASCII. */
 static bool
 is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
+/* Return a byte in lower case if it is a letter of ASCII. */
 static char
 lower(char c)
 {

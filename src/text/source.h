@@ -9,6 +9,7 @@
 /* Longest block of a source, in bytes. */
 #define SOURCE_BLOCK	65536
 
+/* True if a byte is white space of ASCII. */
 static inline bool
 is_space(char c)
 {

@@ -63,6 +63,7 @@ dense_similarity(const Signature *a, const Signature *b)
 	return dense_cosine(x, y, n, dense_dot(x, x, n), dense_dot(y, y, n));
 }
 
+/* MethodInfo.near: true if the cosine is at least the threshold. */
 static bool
 dense_near(const Signature *a, const Signature *b, double threshold)
 {
