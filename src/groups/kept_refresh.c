@@ -26,7 +26,8 @@ typedef enum RefreshStatement
 								 * statements depend on */
 	STATEMENT_LOCK,
 	STATEMENT_FIRST,			/* adds the row that is the lock */
-	STATEMENT_PARTITIONS,		/* only for a partitioned table */
+	STATEMENT_PARTITIONS,		/* notes rows of partitions that came or went;
+								 * NULL unless the table is partitioned */
 	STATEMENT_TAKE,				/* takes the notes */
 	STATEMENT_WHOLE,			/* makes all groups anew */
 	STATEMENT_ADD,				/* decides the rows whose notes were taken */

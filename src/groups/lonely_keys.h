@@ -11,7 +11,7 @@
 typedef enum SetStays
 {
 	SET_LEAVES,
-	SET_STAYS_WITH_KEYS,		/* while it has keys */
+	SET_STAYS_WITH_KEYS,		/* set stays while it has keys */
 	SET_STAYS,
 } SetStays;
 

@@ -58,13 +58,13 @@ typedef struct Grid
 	uint32		near;
 	uint32		far;
 	uint32	   *order;			/* indexes of matches, by band, then by column */
-	uint32	   *first;			/* by cell, and one more: index in `order` of
-								 * its first match */
-	uint32	   *column;			/* by cell: its column */
-	uint32	   *parent;			/* by cell: parent in the tree of its cluster;
-								 * a root is its own parent */
+	uint32	   *first;			/* index in `order` of the first match of each
+								 * cell; ncells + 1 of them */
+	uint32	   *column;			/* column of each cell */
+	uint32	   *parent;			/* parent of each cell in the tree of its
+								 * cluster; a root is its own parent */
 	uint32		ncells;
-	uint32	   *band;			/* by band, and one more: its first cell */
+	uint32	   *band;			/* first cell of each band; nbands + 1 cells */
 	uint32		nbands;
 } Grid;
 
@@ -310,7 +310,7 @@ cluster_matches(const uint64 *matches, size_t n, uint32 near, uint32 far,
 /* One of the texts in a search */
 typedef struct CaseText
 {
-	const uint32 *ids;			/* by word: its number, or NOWHERE */
+	const uint32 *ids;			/* number of each word, or NOWHERE */
 	uint32		n;
 	uint32	   *places;			/* words that are common and not frequent */
 	uint32		nplaces;

@@ -24,7 +24,7 @@ typedef struct CaseRules
 								 * text's words makes no pairs */
 	uint32		gap;			/* greatest distance between matches of a
 								 * case, in one of the texts */
-	uint32		far;			/* the same in the other text */
+	uint32		far;			/* greatest distance in the other text */
 	int			min_length;		/* least number of characters of a case, in
 								 * each text; the caller checks it */
 	double		min_share;		/* least share of matched words in a case, in
@@ -34,8 +34,8 @@ typedef struct CaseRules
 /* A text as numbers of its words */
 typedef struct NumberedWords
 {
-	uint32	   *ids;			/* by word: equal words of both texts have
-								 * equal numbers; UINT32_MAX = not in the
+	uint32	   *ids;			/* number of each word, equal for equal words
+								 * of both texts; UINT32_MAX = not in the
 								 * second text */
 	uint32		n;
 } NumberedWords;

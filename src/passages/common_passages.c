@@ -49,9 +49,8 @@ typedef struct Chains
 	Chain	   *chains;
 	uint32		n;
 	uint32		size;
-	uint32	   *by_end;			/* by word of the second text, and one more:
-								 * the chain that ends before the word, or
-								 * NOWHERE */
+	uint32	   *by_end;			/* chain that ends before each word of the
+								 * second text, or NOWHERE; nb + 1 of them */
 	Passage    *done;			/* passages found */
 	size_t		ndone;
 	size_t		done_size;

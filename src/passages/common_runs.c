@@ -74,8 +74,8 @@ typedef struct RepeatedRuns
 	Windows		a;
 	Windows		b;
 	SequenceIndex index;		/* index of the windows of b */
-	bool	   *covered;		/* by shingle of b: true if the window that
-								 * begins there is in a run */
+	bool	   *covered;		/* true for each shingle of b whose window,
+								 * which begins there, is in a run */
 	CommonRun  *runs;
 	size_t		n;
 	size_t		size;

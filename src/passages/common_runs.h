@@ -39,8 +39,8 @@ typedef struct SequencePair
 	uint32		k;				/* number of words in a shingle */
 	SequenceIndex index;		/* index of b */
 	MemoryContext context;		/* memory context of the arrays */
-	uint32	   *reached;		/* by diagonal: end, in a, of the last run on
-								 * it; allocated by pair_forget_runs() */
+	uint32	   *reached;		/* end, in a, of the last run on each
+								 * diagonal; pair_forget_runs() allocates it */
 } SequencePair;
 
 /*

@@ -33,7 +33,7 @@ typedef struct BlockSearch
 								 * PLACES_MAX for each: place << 32 | number
 								 * in the block */
 	uint32	   *ids;			/* ids of a block's shingles */
-	uint32	   *counts;			/* by shingle of a block: its occurrences in
+	uint32	   *counts;			/* occurrences of each shingle of a block in
 								 * the window */
 } BlockSearch;
 

@@ -36,10 +36,10 @@ typedef struct Evidence
 	PassageRules rules;			/* what counts as a passage */
 	Passage    *passages;		/* passages or cases, by their place in a */
 	size_t		npassages;
-	WordSpan   *a_spans;		/* by passage: its bytes in a, in whole
-								 * graphemes */
-	WordSpan   *b_spans;		/* by passage: its bytes in b, in whole
-								 * graphemes */
+	WordSpan   *a_spans;		/* bytes of each passage in a, widened to
+								 * whole graphemes */
+	WordSpan   *b_spans;		/* bytes of each passage in b, widened to
+								 * whole graphemes */
 } Evidence;
 
 /* Return the bytes of the words `first` to `last` - 1. */

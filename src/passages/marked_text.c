@@ -102,8 +102,8 @@ typedef struct Headline
 typedef struct TextRange
 {
 	uint32		first;			/* first word */
-	uint32		last;
-	WordSpan	span;			/* word after the last one */
+	uint32		last;			/* word after the last one */
+	WordSpan	span;			/* bytes of the words */
 } TextRange;
 
 /* Ranges of a text, in order */
@@ -453,8 +453,8 @@ typedef struct Side
 	size_t		title_len;
 	Place	   *places;			/* passages and cases, in order */
 	size_t		n;
-	size_t	   *shown_as[PLACE_KINDS];	/* by number of a passage or a case:
-										 * the number that stands for it */
+	size_t	   *shown_as[PLACE_KINDS];	/* number that stands for each passage
+										 * or case, by its number */
 	WordSpan   *differing;		/* words that differ within passages */
 	size_t		ndiffering;
 	double		covered;		/* share of the text's words in passages */
