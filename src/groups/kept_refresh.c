@@ -146,7 +146,11 @@ find_plans(Oid groups, Oid schema)
 			   sizeof(RefreshPlans) - sizeof(Oid));
 	/* a refresh inside of another one, by a trigger on the groups */
 	if (plans->users > 0 && plans->owner != GetUserId())
-		elog(ERROR, "groups are being refreshed by another role");
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("groups \"%s\" are being refreshed in this session by another role",
+						get_rel_name(groups)),
+				 errhint("A trigger on the groups must not refresh them as another role.")));
 	if (plans->users == 0 && !plans_are_valid(plans))
 	{
 		plans_free(plans);
