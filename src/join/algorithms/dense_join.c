@@ -74,6 +74,14 @@ typedef int64 Halves __attribute__((vector_size(LANES * sizeof(int32))));
  */
 #define NKEYS(kept)		((kept) / 2 + 1)
 
+/*
+ * Compare a block by its first coordinates with some probes; write the pairs
+ * that are left to hits, and return their number.
+ */
+typedef uint32 (*CompareFirst) (const float *block, uint32 nfirst,
+								const float *probes, float limit,
+								uint32 *hits);
+
 /* Functions that are compiled for several processors */
 typedef struct Kernels
 {
@@ -81,12 +89,8 @@ typedef struct Kernels
 						   const float *vector, uint32 n, float *to);
 	void		(*add) (float *to, float factor, const float *vector,
 						uint32 n);
-	uint32		(*compare_two) (const float *block, uint32 nfirst,
-								const float *probes, float limit,
-								uint32 *hits);
-	uint32		(*compare_one) (const float *block, uint32 nfirst,
-								const float *probes, float limit,
-								uint32 *hits);
+	CompareFirst compare_two;	/* two probes */
+	CompareFirst compare_one;
 	bool		(*reaches) (const float *a, const float *b, uint32 kept,
 							float limit);
 } Kernels;
@@ -763,40 +767,40 @@ dense_end_chunk(JoinSearch *search)
 }
 
 /*
+ * Compare a block with the probes from a probe on, and append the hits to the
+ * hits before; return how many there are then.
+ */
+static inline uint32
+compare_and_append(const DenseJoin *dense, uint32 block, uint32 probe,
+				   uint32 nhits, CompareFirst compare)
+{
+	uint32		width = dense->nfirst + 1;
+	uint32	   *hits = dense->hits + nhits;
+	uint32		n = compare(dense->blocks + (size_t) block * BLOCK * width,
+							dense->nfirst, dense->probes + probe * width,
+							dense->limit, hits);
+
+	for (uint32 i = 0; i < n; i++)
+		hits[i] += probe * BLOCK;
+	return nhits + n;
+}
+
+/*
  * The pairs of a block that the first coordinates leave; returns their number.
  */
 static uint32
 hits_in_block(const DenseJoin *dense, uint32 block, uint32 nprobes)
 {
-	const float *others = dense->blocks +
-	(size_t) block * BLOCK * (dense->nfirst + 1);
+	const Kernels *kernels = dense->kernels;
 	uint32		nhits = 0;
 	uint32		probe = 0;
 
 	for (; probe + 2 <= nprobes; probe += 2)
-	{
-		uint32		before = nhits;
-
-		nhits += dense->kernels->compare_two(others, dense->nfirst,
-											 dense->probes +
-											 probe * (dense->nfirst + 1),
-											 dense->limit,
-											 dense->hits + nhits);
-		for (; before < nhits; before++)
-			dense->hits[before] += probe * BLOCK;
-	}
+		nhits = compare_and_append(dense, block, probe, nhits,
+								   kernels->compare_two);
 	if (probe < nprobes)
-	{
-		uint32		before = nhits;
-
-		nhits += dense->kernels->compare_one(others, dense->nfirst,
-											 dense->probes +
-											 probe * (dense->nfirst + 1),
-											 dense->limit,
-											 dense->hits + nhits);
-		for (; before < nhits; before++)
-			dense->hits[before] += probe * BLOCK;
-	}
+		nhits = compare_and_append(dense, block, probe, nhits,
+								   kernels->compare_one);
 	return nhits;
 }
 
