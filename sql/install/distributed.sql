@@ -54,7 +54,7 @@ COMMENT ON FUNCTION _neardup_pairs_table(text, text, text, text, text) IS 'funct
 -- be many, are not sent at all.
 --
 -- Sets are compared by their size classes, or by rare features if one class has more sets
--- than a node's share.  A set is compared with those of its class and of the next.  A
+-- than a node's share.  A set is compared with sets of its class and of the next.  A
 -- shard has neighbouring classes, so a set is mostly sent once.
 --
 -- near has one shard per node, or a few for many rows, since a set that two shards of one

@@ -3,7 +3,7 @@
 
 -- The functions run as the owner of the table, by kept_groups_run() in C, as they compute its
 -- expressions.  The search path is pg_catalog: other names are qualified in the statements that
--- they make, also those of this extension, whose schema is known at run time only.
+-- they make, also objects of this extension, whose schema is known at run time only.
 
 -- Arguments: table of groups, key, signature, threshold, measure, rule, refresh, columns of the
 -- scope, columns that an index on an expression reads.

@@ -112,4 +112,4 @@ COMMENT ON OPERATOR + (lexicon, lexicon) IS 'the statistics of the documents of 
 CREATE OPERATOR - (
     LEFTARG = lexicon, RIGHTARG = lexicon, FUNCTION = lexicon_minus
 );
-COMMENT ON OPERATOR - (lexicon, lexicon) IS 'the statistics of the left side''s documents without those of the right side';
+COMMENT ON OPERATOR - (lexicon, lexicon) IS 'the statistics of the left side''s documents without the right side''s';

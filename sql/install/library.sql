@@ -116,7 +116,7 @@ CREATE TABLE @extschema@.library_change (
     come lexicon,
     gone lexicon
 );
-COMMENT ON TABLE @extschema@.library_change IS 'changes of statistics; those of a library are the sum of its rows';
+COMMENT ON TABLE @extschema@.library_change IS 'changes of statistics; a library''s statistics are the sum of its rows';
 CREATE INDEX library_change_library ON @extschema@.library_change (library_id);
 SELECT pg_catalog.pg_extension_config_dump('@extschema@.library_change', '');
 SELECT pg_catalog.pg_extension_config_dump('@extschema@.library_change_id_seq', '');
@@ -602,7 +602,7 @@ END $$;
 COMMENT ON FUNCTION @extschema@._library_settle(text, double precision) IS 'sums up statistics and rebuilds outdated signatures when the queue is empty';
 
 -- A procedure that commits can have no SET clause, so all names are qualified.  Each
--- transaction is READ COMMITTED, whatever the default is; that of the call has begun
+-- transaction is READ COMMITTED, whatever the default is; the call's has begun
 -- already.  An error of one library is raised at the end, after the others.
 CREATE PROCEDURE @extschema@.library_index(library text DEFAULT NULL, batch int DEFAULT 1000,
                                tolerance double precision DEFAULT 0.1)

@@ -7,7 +7,7 @@ CREATE FUNCTION neardup_components(OUT component text, OUT version text) RETURNS
     LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 40;
 COMMENT ON FUNCTION neardup_components() IS 'components that decide the words of a text, each with a hash of its behaviour, and the version of ICU';
 
--- Dumps contain its rows.  There is no key, since a restore adds them to those of CREATE EXTENSION.
+-- Dumps contain its rows.  There is no key, since a restore adds them to the rows of CREATE EXTENSION.
 CREATE TABLE neardup_recorded_versions (component text NOT NULL, version text NOT NULL);
 -- A replica identity lets rows be deleted if all tables are published; a restore may have
 -- added equal rows.

@@ -5,7 +5,7 @@
  * Let every set be sorted in one fixed order.  If near-duplicates share at
  * least alpha elements, they share one of the first |x| - alpha + 1 of either
  * set x: the prefix filter.  In hash order a prefix has frequent shingles too,
- * and many sets share one of those.  So the prefix is extended by ell - 1
+ * and many sets share one of them.  So the prefix is extended by ell - 1
  * elements, and ell common elements are required (Wang, Li & Feng, "Can we
  * beat the prefix filtering?", SIGMOD 2012).
  *
@@ -20,7 +20,7 @@
  * query's threshold.  With r = min(ell(least size of x), a(q)), and ell not
  * falling with the size, c_1 ... c_r are in both: r matches can be required.
  *
- * If the query's threshold is below that of the index, o may be less than
+ * If the query's threshold is below the index's, o may be less than
  * a(x), by s if the condition requires o >= a(x) - s.  Then c_i is in the
  * index for i <= ell(|x|) - s, and that many matches can be required, if it is
  * at least one for all rows of a size that can match.  If not, every row of
@@ -33,9 +33,9 @@
  * posting lists of frequent keys.
  *
  * Signatures with candidate keys of their own (methods/method.h) are indexed
- * by the upper 32 bits of those.  Each row has one more key for its spec, in a
- * separate range.  By it a query without other keys finds all rows that may
- * match.
+ * by the upper 32 bits of the keys.  Each row has one more key for its spec,
+ * in a separate range.  By it a query without other keys finds all rows that
+ * may match.
  */
 #include "postgres.h"
 

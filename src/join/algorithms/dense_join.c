@@ -5,11 +5,11 @@
  * Vectors of length 1 match if their dot product reaches the threshold.  All
  * vectors are rotated, which alters no dot product, so that the first
  * coordinates have most of the length of most vectors.  Then the dot product
- * is at most that of the first coordinates plus the product of the lengths of
- * the rests (Cauchy and Schwarz).  A pair whose bound is below the threshold
- * is dropped: first by a few coordinates, by blocks of vectors that stay in a
- * cache, then by MAX_KEPT coordinates.  Other pairs are compared as cosine()
- * does.
+ * is at most the product of the first coordinates plus the product of the
+ * lengths of the rests (Cauchy and Schwarz).  A pair whose bound is below the
+ * threshold is dropped: first by a few coordinates, by blocks of vectors that
+ * stay in a cache, then by MAX_KEPT coordinates.  Other pairs are compared as
+ * cosine() does.
  *
  * The rotation comes from a sample, by orthogonal iteration (Golub and Van
  * Loan, "Matrix Computations", 8.2.4).  Any rows of length 1 at right angles
@@ -877,8 +877,8 @@ clear_found(JoinSearch *search, DenseJoin *dense, uint32 n, uint32 nprobes)
 }
 
 /*
- * Let `nprobes` vectors probe blocks: of the vectors before each, or of those
- * that are in an index that grows.
+ * Let `nprobes` vectors probe blocks: of the vectors before each, or of the
+ * vectors that are in an index that grows.
  */
 static void
 probe_together(JoinSearch *search, const JoinSet *probes, uint32 nprobes)

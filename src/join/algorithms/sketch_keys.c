@@ -308,7 +308,7 @@ keyed_end_chunk(JoinSearch *search)
 /*
  * Make all sketches of these sides candidates if comparing them takes less
  * time than looking up keys, of which simhashes at 0.8 have a thousand.  The
- * number of keys is estimated by that of the last probe.  Samples have as many
+ * number of keys is estimated by the last probe's.  Samples have as many
  * keys as values: comparing all of these takes longer.
  */
 static bool

@@ -435,7 +435,7 @@ may_reach(const JoinSearch *search, const JoinSet *set, uint32 n,
 	double		need = search->threshold;
 	double		unindexed = tail * length;
 
-	/* the length of a part is at most that of the whole, or unknown */
+	/* the length of a part is at most the length of the whole, or unknown */
 	if (other->rest == WHOLE_REST)
 		return true;
 	if (by_resemblance(search))

@@ -19,10 +19,10 @@
  * Each element flips one bit of a bitmap of about two bits an element.  An
  * element that two sets share flips the same bit in both, so their bitmaps
  * differ in at most as many bits as the sets have elements that they do not
- * share: the Hamming distance of the bitmaps is a lower bound of that of the
- * sets, which may be |A| + |B| - 2 need at most. S. Wandelt et al., "Bitmap
- * filter: speeding up exact set similarity joins with bitwise operations",
- * 2019.
+ * share: the Hamming distance of the bitmaps is a lower bound of the distance
+ * of the sets, which may be |A| + |B| - 2 need at most. S. Wandelt et al.,
+ * "Bitmap filter: speeding up exact set similarity joins with bitwise
+ * operations", 2019.
  *
  * The number of words is a power of two.  A bit is found by the low bits of a
  * hash, so a bitmap of twice the length is folded by xor of its halves into

@@ -50,7 +50,7 @@ explain_removed(const char *label, uint64 count, ExplainState *es)
 }
 
 /*
- * Print the counters of the run; those of filters only if they removed
+ * Print the counters of the run; counters of filters only if they removed
  * anything.
  */
 static void

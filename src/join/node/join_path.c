@@ -3,7 +3,7 @@
  *		The similarity join in the planner: the path and its cost.
  *
  * For each pair of relations that a near-duplicate condition joins, a path is
- * added to those of core.  Both sides are read once, in full and
+ * added to core's.  Both sides are read once, in full and
  * unparameterised, and as one if they have the same rows (selfjoin.c).  The
  * engine evaluates the condition; the other conditions of the join are checked
  * on its pairs.
