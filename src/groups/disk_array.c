@@ -8,6 +8,7 @@
 #include "commands/tablespace.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "port/pg_bitutils.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -23,6 +24,7 @@ disk_array_begin(DiskArray *array, size_t width, size_t memory)
 	Assert(width <= BLCKSZ);
 	memset(array, 0, sizeof(DiskArray));
 	array->width = width;
+	array->shift = pg_leftmost_one_pos32(BLCKSZ / width);
 	array->memory = Max(memory, MIN_FRAMES * BLCKSZ);
 	array->elements = growing_reserve(NULL, &array->room, 1024 / width, width);
 }
@@ -36,20 +38,13 @@ disk_array_free(DiskArray *array)
 	{
 		BufFileClose(array->file);
 		pfree(array->frames);
+		pfree(array->blocks);
 	}
 	array->elements = NULL;
 	array->file = NULL;
 }
 
 /* Pages */
-
-/* Memory for one page of the file */
-typedef struct PageFrame
-{
-	uint64		page;			/* 1 + number of the page; 0 = none */
-	bool		changed;		/* true if changed since it was read */
-	PGAlignedBlock block;
-} PageFrame;
 
 /* Move to a page of the file. */
 static void
@@ -72,17 +67,17 @@ read_frame(DiskArray *array, PageFrame *frame, uint64 page)
 	if (frame->changed)
 	{
 		seek(array, frame->page - 1);
-		BufFileWrite(array->file, frame->block.data, BLCKSZ);
+		BufFileWrite(array->file, frame->block, BLCKSZ);
 	}
 	Assert(page <= array->npages);
 	seek(array, page);
 	if (page == array->npages)
 	{
-		memset(frame->block.data, 0, BLCKSZ);
-		BufFileWrite(array->file, frame->block.data, BLCKSZ);
+		memset(frame->block, 0, BLCKSZ);
+		BufFileWrite(array->file, frame->block, BLCKSZ);
 		array->npages++;
 	}
-	else if (BufFileRead(array->file, frame->block.data, BLCKSZ) != BLCKSZ)
+	else if (BufFileRead(array->file, frame->block, BLCKSZ) != BLCKSZ)
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not read block %llu of temporary file",
@@ -92,29 +87,27 @@ read_frame(DiskArray *array, PageFrame *frame, uint64 page)
 }
 
 void
-disk_array_turn(DiskArray *array, uint64 i)
+disk_array_turn(DiskArray *array, uint64 page)
 {
-	size_t		per_page = BLCKSZ / array->width;
-	uint64		page = i / per_page;
-	PageFrame  *frame = &array->frames[page % array->nframes];
+	PageFrame  *pair = &array->frames[(page & (array->npairs - 1)) * 2];
+	PageFrame	other = pair[1];
 
-	Assert(array->elements == NULL && i < array->n);
-	if (frame->page != page + 1)
+	Assert(array->elements == NULL && pair->page != page + 1);
+	if (other.page != page + 1)
 	{
 		CHECK_FOR_INTERRUPTS();
-		read_frame(array, frame, page);
+		read_frame(array, &pair[1], page);
+		other = pair[1];
 	}
-	array->first = page * per_page;
-	array->nfirst = per_page;
-	array->page = frame->block.data;
-	array->changed = &frame->changed;
+	pair[1] = pair[0];
+	pair[0] = other;
 }
 
 /* Copy n elements, from index i on, to the array if `write`, else from it. */
 static void
 copy_elements(DiskArray *array, uint64 i, char *elements, size_t n, bool write)
 {
-	size_t		per_page = BLCKSZ / array->width;
+	size_t		per_page = (size_t) 1 << array->shift;
 	size_t		piece;
 
 	Assert(i + n <= array->n);
@@ -123,7 +116,7 @@ copy_elements(DiskArray *array, uint64 i, char *elements, size_t n, bool write)
 		char	   *place = disk_array_at(array, i, write);
 
 		piece = array->elements != NULL ? end - i :
-			Min(end - i, per_page - i % per_page);
+			Min(end - i, per_page - (i & (per_page - 1)));
 		memcpy(write ? place : elements, write ? elements :
 			   place, piece * array->width);
 		elements += piece * array->width;
@@ -139,9 +132,14 @@ leave_memory(DiskArray *array)
 
 	PrepareTempTablespaces();
 	array->file = BufFileCreateTemp(false);
-	array->nframes = array->memory / BLCKSZ;
-	array->frames = palloc_extended(array->nframes * sizeof(PageFrame),
+	array->npairs = UINT32_C(1) <<
+		pg_leftmost_one_pos64(array->memory / (2 * BLCKSZ));
+	array->frames = palloc_extended(array->npairs * 2 * sizeof(PageFrame),
 									MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	array->blocks = palloc_extended((size_t) array->npairs * 2 * BLCKSZ,
+									MCXT_ALLOC_HUGE);
+	for (uint32 i = 0; i < array->npairs * 2; i++)
+		array->frames[i].block = array->blocks + (size_t) i * BLCKSZ;
 	array->elements = NULL;
 	copy_elements(array, 0, elements, array->n, true);
 	pfree(elements);

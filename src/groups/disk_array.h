@@ -7,6 +7,14 @@
 
 #include "storage/buffile.h"
 
+/* Memory for one page of the file */
+typedef struct PageFrame
+{
+	uint64		page;			/* 1 + number of the page; 0 = none */
+	bool		changed;		/* true if changed since it was read */
+	char	   *block;
+} PageFrame;
+
 /* An array of elements that have one width */
 typedef struct DiskArray
 {
@@ -17,16 +25,13 @@ typedef struct DiskArray
 	size_t		room;			/* number of elements allocated */
 
 	BufFile    *file;
+	int			shift;			/* log2(number of elements in a page) */
 	uint64		npages;			/* number of pages in the file */
-	uint32		nframes;		/* page i is read into frame i % nframes */
-	struct PageFrame *frames;
-
-	/* the page used last */
-	uint64		first;			/* index of its first element */
-	uint64		nfirst;			/* number of its elements; 0 = none was used */
-	char	   *page;
-	bool	   *changed;		/* true if the page was changed since it was
-								 * read */
+	uint32		npairs;			/* a power of two; page i is read into one of
+								 * two frames, pair i % npairs, the first of
+								 * which was used last */
+	PageFrame  *frames;
+	char	   *blocks;
 } DiskArray;
 
 /*
@@ -43,8 +48,8 @@ extern void disk_array_free(DiskArray *array);
 extern void disk_array_append(DiskArray *array, const void *elements,
 							  size_t n);
 
-/* Go to the page of element i of an array in a file; for disk_array_at(). */
-extern void disk_array_turn(DiskArray *array, uint64 i);
+/* Have a page in the first of its frames; for disk_array_at(). */
+extern void disk_array_turn(DiskArray *array, uint64 page);
 
 /*
  * Return element i, which the caller may alter if `change`; valid until the
@@ -53,13 +58,17 @@ extern void disk_array_turn(DiskArray *array, uint64 i);
 static inline void *
 disk_array_at(DiskArray *array, uint64 i, bool change)
 {
+	uint64		page = i >> array->shift;
+	PageFrame  *frame;
+
 	Assert(i < array->n);
 	if (likely(array->elements != NULL))
 		return array->elements + i * array->width;
-	if (i - array->first >= array->nfirst)
-		disk_array_turn(array, i);
-	*array->changed |= change;
-	return array->page + (i - array->first) * array->width;
+	frame = &array->frames[(page & (array->npairs - 1)) * 2];
+	if (frame->page != page + 1)
+		disk_array_turn(array, page);
+	frame->changed |= change;
+	return frame->block + (i - (page << array->shift)) * array->width;
 }
 
 /*
