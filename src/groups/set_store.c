@@ -214,7 +214,7 @@ bool
 set_store_next(SetStore *store, uint32 *number)
 {
 	JoinSet    *set = &store->read;
-	KeyRecord	record;
+	const KeyRecord *record;
 
 	CHECK_FOR_INTERRUPTS();
 	if (!store->on_disk)
@@ -225,31 +225,48 @@ set_store_next(SetStore *store, uint32 *number)
 	store->position = spillreader_tell(&store->key_reader);
 	if (spillreader_at_end(&store->key_reader))
 		return false;
-	spillreader_read(&store->key_reader, &record, sizeof(record));
+	record = (KeyRecord *) spillreader_take(&store->key_reader,
+											sizeof(KeyRecord));
 	memset(set, 0, sizeof(JoinSet));
 	set->key.high = store->position;
-	set->size = record.size;
-	set->nvalues = record.nvalues;
-	set->nkeys = record.nkeys;
-	*number = set->first = record.number;
+	set->size = record->size;
+	set->nvalues = record->nvalues;
+	set->nkeys = record->nkeys;
+	*number = set->first = record->number;
 	return true;
+}
+
+/* Read the body of a set that is found by its values, or is a large one. */
+static void
+read_body(SetStore *store, JoinSet *set, size_t bytes)
+{
+	set->values = set_values(reserve_place(store, set->size, set->nkeys),
+							 set->size);
+	spillreader_read(&store->key_reader,
+					 set->nkeys == 0 ? (char *) set->values : store->place,
+					 bytes);
+	set->keys = set->values + (store->by_keys ? 0 : set->nvalues);
 }
 
 JoinSet *
 set_store_read(SetStore *store)
 {
 	JoinSet    *set = &store->read;
-	uint64	   *begin;
-	size_t		nvalues = store->by_keys ? 0 : set->nvalues;
+	KeyRecord	record = {.size = set->size,.nvalues = set->nvalues,.nkeys = set->nkeys};
+	size_t		bytes = body_bytes(store, &record);
+	char	   *body = NULL;
 
 	if (!store->on_disk)
 		return &store->sets[store->position++];
-	set->values = set_values(reserve_place(store, set->size, set->nkeys),
-							 set->size);
-	begin = set->nkeys == 0 ? set->values : (uint64 *) store->place;
-	set->keys = set->values + nvalues;
-	spillreader_read(&store->key_reader, begin,
-					 (char *) (set->keys + set->nkeys) - (char *) begin);
+	if (store->by_keys)
+		body = spillreader_take(&store->key_reader, bytes);
+	if (body == NULL)
+		read_body(store, set, bytes);
+	else
+		set->keys = set->values =
+			(uint64 *) (body + (set->nkeys == 0 ? 0 :
+								bitmap_bytes(set->size)));
+	Assert((uintptr_t) set->keys % sizeof(uint64) == 0);
 	return set;
 }
 

@@ -251,6 +251,24 @@ spillreader_seek(SpillReader *reader, uint64 offset)
 	}
 }
 
+/* Move what is unread to the beginning of the buffer, and fill the rest. */
+static void
+read_on(SpillReader *reader)
+{
+	size_t		unread = reader->filled - reader->at;
+	size_t		n;
+
+	memmove(reader->buffer, reader->buffer + reader->at, unread);
+	reader->offset += reader->at;
+	reader->at = 0;
+	reader->filled = unread;
+	n = Min(reader->max - unread,
+			reader->file->size - reader->offset - unread);
+	spillfile_read(reader->file, reader->offset + unread,
+				   reader->buffer + unread, n);
+	reader->filled += n;
+}
+
 /*
  * Make sure that at least one unread byte is in the buffer; return how many
  * are.
@@ -258,18 +276,8 @@ spillreader_seek(SpillReader *reader, uint64 offset)
 static size_t
 fill_buffer(SpillReader *reader)
 {
-	uint64		offset = reader->offset + reader->filled;
-
 	if (reader->at == reader->filled)
-	{
-		size_t		n = Min(reader->max, reader->file->size - offset);
-
-		reader->filled = 0;
-		spillfile_read(reader->file, offset, reader->buffer, n);
-		reader->offset = offset;
-		reader->filled = n;
-		reader->at = 0;
-	}
+		read_on(reader);
 	return reader->filled - reader->at;
 }
 
@@ -306,6 +314,19 @@ void
 spillreader_read(SpillReader *reader, void *data, size_t len)
 {
 	(void) take_bytes(reader, data, NULL, len);
+}
+
+char *
+spillreader_take(SpillReader *reader, size_t len)
+{
+	if (spillreader_tell(reader) + len > reader->file->size)
+		elog(ERROR, "read beyond the end of a temporary file");
+	if (len > reader->max)
+		return NULL;
+	if (reader->filled - reader->at < len)
+		read_on(reader);
+	reader->at += len;
+	return reader->buffer + reader->at - len;
 }
 
 void

@@ -102,6 +102,13 @@ extern bool spillreader_at_end(const SpillReader *reader);
 extern void spillreader_read(SpillReader *reader, void *data, size_t len);
 
 /*
+ * Read len bytes, which must be there, in the buffer, until the reader is used
+ * again; NULL if they are more than it has room for, and then they stay
+ * unread.
+ */
+extern char *spillreader_take(SpillReader *reader, size_t len);
+
+/*
  * Read len bytes, which must be there, and append them to a file, perhaps the
  * same one.
  */
