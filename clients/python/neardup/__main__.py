@@ -21,7 +21,8 @@ def options(parser: argparse.ArgumentParser) -> None:
         "file",
         type=Path,
         metavar="FILE",
-        help="FILE.jsonl, FILE.csv or FILE.parquet, the first two also with .gz or .zst;"
+        help="FILE.jsonl, FILE.csv, FILE.tsv or FILE.parquet, all but the last also with .gz or"
+        " .zst;"
         " a directory of text files; - for standard input",
     )
     add("--text", default="body", help="name of the text's field or column (default: body)")

@@ -5,6 +5,7 @@ import importlib
 import io
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -20,6 +21,8 @@ BATCH = 2048  # rows of a parquet file in memory
 STANDARD = Path("-")  # input or output of the command
 COMPRESSED = (".gz", ".zst", ".zstd")
 HINT_BAD = " (--skip-bad leaves such records out)"
+WRONG_BYTE = re.compile("[\udc80-\udcff]")  # by surrogateescape
+SEPARATORS = ",;\t"  # of CSV
 
 
 class BadLine(ValueError):
@@ -125,12 +128,23 @@ class TextFile:
             raise ValueError(
                 f"{self.text!r} has the character U+0000, which PostgreSQL cannot store"
             )
-        text.encode()  # lone surrogates
+        try:
+            text.encode()  # lone surrogates
+        except UnicodeEncodeError:
+            if WRONG_BYTE.search(text):
+                raise ValueError(self.wrong_bytes()) from None
+            raise
         return text
+
+    def wrong_bytes(self) -> str:
+        """Say that a record is not in the file's encoding."""
+        return f"not {self.encoding} (--encoding NAME, such as latin-1)"
 
     def no_field(self, what: str, names: Any) -> NoField:
         """What a record without the text's field raises."""
         there = ", ".join(map(str, names)) or "none"
+        if WRONG_BYTE.search(there):
+            return NoField(self.wrong_bytes())
         return NoField(f"there is no {what} {self.text!r}; there are: {there} (--text NAME)")
 
     def place(self, number: int) -> Any:
@@ -149,7 +163,7 @@ class TextFile:
             if next(reader, None) != ["a", "b", "same"]:
                 raise ValueError(f"{verdicts}: the first line of verdicts is a,b,same")
             for row in reader:
-                if len(row) != 3 or row[2] not in ("true", "false"):
+                if len(row) != 3 or row[2].lower() not in ("true", "false"):
                     raise ValueError(
                         f"{verdicts}:{reader.line_num}: a verdict is two {self.unit}s and true or"
                         f" false, not {','.join(row)}"
@@ -159,7 +173,7 @@ class TextFile:
                         raise ValueError(
                             f"{verdicts}:{reader.line_num}: {self.name} has no {self.unit} {place}"
                         )
-                if row[2] == "false":
+                if row[2].lower() == "false":
                     pairs.append((numbers[row[0]], numbers[row[1]]))
         return pairs
 
@@ -210,7 +224,7 @@ class JsonLines(TextFile):
         try:
             line.encode()
         except UnicodeEncodeError:
-            return ValueError(f"not JSON in {self.encoding}")
+            return ValueError(f"not JSON in {self.encoding} (--encoding NAME, such as latin-1)")
         try:
             value = json.loads(line)
         except ValueError as error:
@@ -232,21 +246,30 @@ class JsonLines(TextFile):
 class Csv(TextFile):
     newline = ""
 
-    def rows(self) -> Iterator[tuple[int, Any]]:
-        """The line that a row ends on, and its fields; the first one is the header."""
-        csv.field_size_limit(1 << 30)
+    def separator(self) -> str:
+        """Return what separates fields: what gives the header the text's column, or the most."""
         with self.opened() as file:
-            reader = csv.reader(file, strict=True)
+            line = file.readline()
+        headers = {s: next(csv.reader([line], delimiter=s), []) for s in SEPARATORS}
+        return max(SEPARATORS, key=lambda s: (self.text in headers[s], len(headers[s])))
+
+    def rows(self) -> Iterator[tuple[int, Any]]:
+        """The line that a row begins on, and its fields; the first one is the header."""
+        csv.field_size_limit(1 << 30)
+        separator = self.separator()
+        with self.opened() as file:
+            reader = csv.reader(file, strict=True, delimiter=separator)
             while True:
+                line = reader.line_num + 1
                 try:
                     row = next(reader)
                 except StopIteration:
                     return
                 except csv.Error as error:
-                    yield reader.line_num, ValueError(f"not CSV: {error}")
+                    yield line, ValueError(f"not CSV: {error}")
                     continue
                 if row:
-                    yield reader.line_num, row
+                    yield line, row
 
     def records(self) -> Iterator[tuple[int, Any]]:
         rows = self.rows()
@@ -265,7 +288,7 @@ class Csv(TextFile):
     def write(self, mask: bytearray, out: Path) -> None:
         kept = self.kept(mask)
         with written(out) as part, self.target(part, out) as file:
-            writer = csv.writer(file)
+            writer = csv.writer(file, delimiter=self.separator())
             for number, (line, row) in enumerate(self.rows()):
                 if number == 0 or (
                     line < len(kept) and not isinstance(row, Exception) and kept[line]
@@ -334,7 +357,7 @@ class Folder(TextFile):
                 with open_binary(self.path / name, "rb") as file:
                     yield number, file.read().decode(self.encoding)
             except UnicodeDecodeError as error:
-                yield number, ValueError(f"not {self.encoding}: {error.reason}")
+                yield number, ValueError(f"{self.wrong_bytes()}: {error.reason}")
 
     def write(self, mask: bytearray, out: Path) -> None:
         with written(out) as part:
@@ -349,6 +372,7 @@ KINDS: dict[str, type[TextFile]] = {
     ".jsonl": JsonLines,
     ".ndjson": JsonLines,
     ".csv": Csv,
+    ".tsv": Csv,
     ".parquet": Parquet,
 }
 

@@ -66,6 +66,23 @@ def test_csv(dsn, tmp_path):
     assert rows[1][1] == TEXTS[0] + "\n"
 
 
+def test_csv_with_other_separators(dsn, tmp_path, capsys):
+    """A spreadsheet of another country, or tabs; a record has the line that it begins on."""
+    for name, by in (("in.csv", ";"), ("in.csv", "\t"), ("in.tsv", "\t")):
+        source, out, groups = tmp_path / name, tmp_path / ("out" + name), tmp_path / "groups.csv"
+        rows = [["n", "a, b", "body"], *([str(n), "c, d", f"{b}\r\nend"] for n, b in enumerate(BODIES))]
+        with source.open("w", newline="", encoding="utf-8-sig") as file:
+            csv.writer(file, delimiter=by).writerows(rows)
+        assert main([str(source), "-o", str(out), "--groups", str(groups), "--quiet", dsn]) == 0
+        with out.open(newline="") as file:
+            assert list(csv.reader(file, delimiter=by)) == [rows[n] for n in (0, 1, 2, 4)]
+        assert [r["line"] for r in csv.DictReader(groups.open())] == ["2", "6", "10"]
+    source.write_text("n,title;body\n1,a;b\n")
+    assert main([str(source), "--text", "n", "--quiet", dsn]) == 0
+    assert main([str(source), "--text", "x", dsn]) == 1
+    assert "there is no column 'x'; there are: n, title;body" in capsys.readouterr().err
+
+
 def test_parquet(dsn, tmp_path):
     source, out = tmp_path / "in.parquet", tmp_path / "out.parquet"
     table = pyarrow.table({"n": list(range(5)) * 1000, "body": BODIES * 1000})
@@ -218,7 +235,11 @@ def test_encoding(dsn, tmp_path, capsys):
             assert out.read_text(encoding=encoding) == text
     (tmp_path / "b.jsonl").write_bytes('{"body": "caf\u00e9"}\n'.encode("latin-1"))
     assert main([str(tmp_path / "b.jsonl"), dsn]) == 1
-    assert "b.jsonl:1: not JSON in utf-8" in capsys.readouterr().err
+    assert "b.jsonl:1: not JSON in utf-8 (--encoding NAME, such as latin-1)" in capsys.readouterr().err
+    for encoding, text, line in (("latin-1", "n,body\n1,a\n2,caf\u00e9\n", 3), ("utf-16", "body\na\n", 1)):
+        (tmp_path / "b.csv").write_bytes(text.encode(encoding))
+        assert main([str(tmp_path / "b.csv"), dsn]) == 1
+        assert f"b.csv:{line}: not utf-8 (--encoding NAME, such as latin-1)" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main([str(tmp_path / "b.jsonl"), "--encoding", "klingon"])
 
@@ -372,6 +393,7 @@ def test_verdicts(dsn, tmp_path, capsys):
         ("a,b,same\n1,3,no\n", "verdicts.csv:2: a verdict is two lines and true or false, not 1,3,no"),
         ("a,b,same\n1,99,true\n", f"verdicts.csv:2: {source} has no line 99"),
         ("a,b,same\n", ""),
+        ("a,b,same\r\n1,3,FALSE\r\n", ""),  # a spreadsheet's
     ):
         verdicts.write_text(written)
         capsys.readouterr()
