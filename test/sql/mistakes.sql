@@ -92,4 +92,7 @@ CALL neardup_pairs('docs', 'nr', 'body', 0.8, 'pairs');
 -- Misspelt languages; a number in the place of the document
 SELECT shingles('a b', 'ukranian');
 SELECT shingles('a b', 'englisch minlen=2');
+-- a catalogue's code of a language, and its own name
+SELECT shingles('a b', 'per stop');
+SELECT shingles('a b', 'deutsch');
 SELECT shingles(3, 'a b');
