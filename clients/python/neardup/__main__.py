@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import neardup
-from neardup.files import KINDS, STANDARD, Folder, TextFile, ending, kind_of, open_file, written
+from neardup.files import KINDS, STANDARD, TextFile, ending, open_files, sources, written
 from neardup.report import THRESHOLDS, largest, page
 from neardup.texts import ORDERS, Texts, bad_threshold
 
@@ -20,10 +20,10 @@ def options(parser: argparse.ArgumentParser) -> None:
     add(
         "file",
         type=Path,
+        nargs="+",
         metavar="FILE",
         help="FILE.jsonl, FILE.csv, FILE.tsv or FILE.parquet, all but the last also with .gz or"
-        " .zst;"
-        " a directory of text files; - for standard input",
+        " .zst; several of them, or a directory; a directory of text files; - for standard input",
     )
     add("--text", default="body", help="name of the text's field or column (default: body)")
     add("--threshold", type=float, default=0.8, help="resemblance from which on two are near (0.8)")
@@ -66,32 +66,50 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.set_defaults(run=run)
     options(parser)
     add = parser.add_argument
-    add("-o", "--out", type=Path, help="where the rest goes, in the format of FILE")
+    add(
+        "-o",
+        "--out",
+        type=Path,
+        help="where the rest goes, in the format of FILE; a directory to be made, if FILE is one"
+        " or there are several",
+    )
     add("--groups", type=Path, help="where the groups go, as CSV: line, group, representative, ...")
     add(
         "--against",
         type=Path,
+        action="append",
         metavar="FILE2",
-        help="leave out what is near a text of FILE2, too",
+        help="leave out what is near a text of FILE2, too; a directory, or once for each file",
     )
-    given = parser.parse_args(arguments)
+    given = parser.parse_intermixed_args(arguments)
     check(parser, given)
-    out = given.out
+    check_out(parser, given)
+    return given
+
+
+def check_out(parser: argparse.ArgumentParser, given: argparse.Namespace) -> None:
+    """Refuse a name of what is written that would deceive, or be lost."""
+    groups, out = given.groups, given.out
+    if groups is not None and groups != STANDARD and groups.suffix.lower() not in (".csv", ""):
+        parser.error(f"argument --groups: groups are written as CSV, so {groups} ends on .csv")
     if out is None:
-        return given
-    kind = None
+        return
     try:
-        kind = kind_of(given.file, given.format)
+        found, in_directory = sources(given.file, given.format)
     except (OSError, ValueError) as error:
         parser.error(str(error))
-    if kind is not Folder and out != STANDARD and KINDS.get(ending(out)) is not kind:
+    if in_directory:
+        if out == STANDARD or ending(out) in KINDS:
+            parser.error(f"argument -o: several files go to a directory to be made, not to {out}")
+        if out.exists():
+            parser.error(f"argument -o: {out} exists; name a directory to be made")
+        return
+    file, kind = found[0]
+    if out != STANDARD and KINDS.get(ending(out)) is not kind:
         ends = " or ".join(e for e, k in KINDS.items() if k is kind)
         parser.error(f"argument -o: the name of {out} does not end on {ends}, as FILE is read")
-    if kind is Folder and out.exists():
-        parser.error(f"argument -o: {out} exists; name a directory to be made")
-    if out.exists() and given.file.exists() and out.samefile(given.file):
+    if out.exists() and file.exists() and out.samefile(file):
         parser.error("argument -o: that is the file that is read")
-    return given
 
 
 def parse_report(arguments: list[str]) -> argparse.Namespace:
@@ -107,7 +125,7 @@ def parse_report(arguments: list[str]) -> argparse.Namespace:
     add("-o", "--out", type=Path, required=True, help="the page, report.html")
     add("--most", type=int, default=100, help="groups that are shown (100)")
     add("--members", type=int, default=10, help="texts of a group that are shown (10)")
-    given = parser.parse_args(arguments)
+    given = parser.parse_intermixed_args(arguments)
     check(parser, given)
     if given.out.suffix.lower() not in (".html", ".htm"):
         parser.error(f"argument -o: the name of {given.out} does not end on .html")
@@ -142,8 +160,8 @@ def run(given: argparse.Namespace) -> None:
     with ExitStack() as stack:
         enter = stack.enter_context
         read = (given.text, given.skip_bad, given.encoding)
-        file = enter(open_file(given.file, *read, given.format))
-        other = None if given.against is None else enter(open_file(given.against, *read))
+        file = enter(open_files(given.file, *read, given.format))
+        other = None if given.against is None else enter(open_files(given.against, *read))
         progress = False if given.quiet or not sys.stderr.isatty() else None
         texts = Texts(
             given.dsn,
@@ -172,7 +190,7 @@ def run(given: argparse.Namespace) -> None:
 def run_report(given: argparse.Namespace) -> None:
     """Write the page of `neardup report`."""
     read = (given.text, given.skip_bad, given.encoding, given.format)
-    with open_file(given.file, *read) as file:
+    with open_files(given.file, *read) as file:
         progress = False if given.quiet or not sys.stderr.isatty() else None
         args = (given.dsn, file.texts(), given.threshold, given.keep, progress)
         with Texts(*args, **how(given, file)) as texts:

@@ -10,6 +10,7 @@ import shutil
 import sys
 import tempfile
 from array import array
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -94,11 +95,8 @@ class TextFile:
                     raise record
                 text = self.check(record)
             except (ValueError, LookupError, TypeError) as error:
-                message = (
-                    f"{self.name}:{self.place(line)}: {error.args[0] if error.args else error}"
-                )
-                if isinstance(error, UnicodeError):
-                    message = f"{self.name}:{self.place(line)}: {error}"
+                plain = isinstance(error, UnicodeError) or not error.args
+                message = f"{self.where(line)}: {error if plain else error.args[0]}"
                 if not self.skip_bad:
                     hint = "" if isinstance(error, NoField) and not self.lines else HINT_BAD
                     raise BadLine(message + hint) from None
@@ -150,6 +148,10 @@ class TextFile:
     def place(self, number: int) -> Any:
         """What a person calls the record of a number."""
         return number
+
+    def where(self, number: int) -> str:
+        """What tells the record of a number from all records of other files, too."""
+        return f"{self.name}:{self.place(number)}"
 
     def apart(self, verdicts: Path) -> list[tuple[int, int]]:
         """Pairs of texts, by their numbers, that a file of verdicts says are not the same.
@@ -342,11 +344,7 @@ class Folder(TextFile):
 
     def __init__(self, path: Path, text: str, skip_bad: bool, encoding: str | None) -> None:
         super().__init__(path, text, skip_bad, encoding)
-        found = (Path(at) / name for at, _, names in os.walk(path) for name in names)
-        inside = (file.relative_to(path) for file in found if file.is_file())
-        self.files = sorted(f for f in inside if not any(p.startswith(".") for p in f.parts))
-        if not self.files:
-            raise ValueError(f"{path}: there are no files in this directory")
+        self.files = files_below(path)
 
     def place(self, number: int) -> Any:
         return self.files[number]
@@ -368,6 +366,51 @@ class Folder(TextFile):
                     shutil.copy2(self.path / self.files[number], to)
 
 
+class Shards(TextFile):
+    """Several files as one: their records are numbered through, and each keeps its name."""
+
+    def __init__(self, shards: list[TextFile]) -> None:
+        first = shards[0]
+        super().__init__(first.path, first.text, first.skip_bad, first.encoding)
+        self.name = f"{len(shards)} files"
+        self.shards = shards
+        self.starts: list[int] = []  # what a file's own numbers are added to
+
+    def records(self) -> Iterator[tuple[int, Any]]:
+        start = 0
+        self.starts = []
+        for shard in self.shards:
+            self.starts.append(start)
+            number = 0
+            for number, record in shard.records():
+                yield start + number, record
+            start += number
+
+    def place(self, number: int) -> Any:
+        at = bisect_left(self.starts, number) - 1
+        return self.shards[at].where(number - self.starts[at])
+
+    def where(self, number: int) -> str:
+        return str(self.place(number))
+
+    def write(self, mask: bytearray, out: Path) -> None:
+        """Write a directory with a file of the same name for each."""
+        paths = [Path(os.path.abspath(shard.path)) for shard in self.shards]
+        top = Path(os.path.commonpath([path.parent for path in paths]))
+        at = 0
+        with written(out) as part:
+            for number, shard in enumerate(self.shards):
+                start = self.starts[number]
+                stop = len(self.lines)
+                if number + 1 < len(self.starts):
+                    stop = bisect_right(self.lines, self.starts[number + 1], at)
+                shard.lines = array("Q", (line - start for line in self.lines[at:stop]))
+                to = part / paths[number].relative_to(top)
+                to.parent.mkdir(parents=True, exist_ok=True)
+                shard.write(mask[at:stop], to)
+                at = stop
+
+
 KINDS: dict[str, type[TextFile]] = {
     ".jsonl": JsonLines,
     ".ndjson": JsonLines,
@@ -387,8 +430,6 @@ def ending(path: Path) -> str:
 
 def kind_of(path: Path, form: str | None) -> type[TextFile]:
     """The kind of a file: what was said, or what its name ends on; standard input is JSON lines."""
-    if form is None and path.is_dir():
-        return Folder
     kind = KINDS.get("." + form if form else ".jsonl" if path == STANDARD else ending(path))
     if kind is None or (kind is Parquet and path.suffix.lower() in COMPRESSED):
         ends = ", ".join(KINDS)
@@ -398,25 +439,69 @@ def kind_of(path: Path, form: str | None) -> type[TextFile]:
     return kind
 
 
+def files_below(path: Path) -> list[Path]:
+    """Return the files of a directory, at any depth and in order; hidden ones are left out."""
+    found = (Path(at) / name for at, _, names in os.walk(path) for name in names)
+    inside = (file.relative_to(path) for file in found if file.is_file())
+    files = sorted(f for f in inside if not any(p.startswith(".") for p in f.parts))
+    if not files:
+        raise ValueError(f"{path}: there are no files in this directory")
+    return files
+
+
+def has_records(path: Path, form: str | None) -> bool:
+    """True if a directory has files of records, false if its files are a text each."""
+    files = files_below(path)
+    records = [file for file in files if form or ending(file) in KINDS]
+    if records and len(records) < len(files):
+        other = next(file for file in files if ending(file) not in KINDS)
+        raise ValueError(
+            f"{path}: {records[0]} has records, and {other} is a text or something else; name the"
+            f" files: {path}/*{records[0].suffix}"
+        )
+    return bool(records)
+
+
+def sources(paths: list[Path], form: str | None) -> tuple[list[tuple[Path, type[TextFile]]], bool]:
+    """Return the files that paths name, with their kinds, and whether they go to a directory."""
+    found: list[tuple[Path, type[TextFile]]] = []
+    for path in paths:
+        if not path.is_dir():
+            found.append((path, kind_of(path, form)))
+        elif has_records(path, form):
+            found += [(path / f, kind_of(path / f, form)) for f in files_below(path)]
+        else:
+            found.append((path, Folder))
+    names = [path for path, _ in found]
+    for path, kind in found if len(found) > 1 else []:
+        if names.count(path) > 1:
+            raise ValueError(f"{path} is named twice")
+        if path == STANDARD or kind is Folder:
+            what = "standard input" if path == STANDARD else f"{path}, a directory of texts,"
+            raise ValueError(f"{what} is read alone, without other files")
+    return found, len(found) > 1 or paths[0].is_dir()
+
+
 @contextmanager
-def open_file(
-    path: Path,
+def open_files(
+    paths: list[Path],
     text: str,
     skip_bad: bool = False,
     encoding: str | None = None,
     form: str | None = None,
 ) -> Iterator[TextFile]:
-    """Give a file by what its name ends on, a directory, or standard input, which is copied."""
-    kind = kind_of(path, form)
-    if path != STANDARD:
-        file = kind(path, text, skip_bad, encoding)
-        file.probe()
-        yield file
+    """Give files by what their names end on, a directory, or standard input, which is copied."""
+    found, in_directory = sources(paths, form)
+    if paths != [STANDARD]:
+        files = [kind(path, text, skip_bad, encoding) for path, kind in found]
+        for each in files:
+            each.probe()
+        yield Shards(files) if in_directory and found[0][1] is not Folder else files[0]
         return
     with tempfile.NamedTemporaryFile(prefix="neardup-") as copy:
         shutil.copyfileobj(sys.stdin.buffer, copy)
         copy.flush()
-        file = kind(Path(copy.name), text, skip_bad, encoding)
+        file = found[0][1](Path(copy.name), text, skip_bad, encoding)
         file.name = "standard input"
         file.probe()
         yield file

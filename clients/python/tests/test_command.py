@@ -1,5 +1,6 @@
 """python -m neardup: formats, bad lines, groups, and a server of its own."""
 
+import contextlib
 import csv
 import glob
 import gzip
@@ -262,6 +263,61 @@ def test_directory(dsn, tmp_path, capsys):
     assert [(r["file"], r["representative"]) for r in rows] == [("a.txt", "a.txt"), ("deep/c.txt.gz", "a.txt")]
     with pytest.raises(SystemExit):
         main([str(texts), "-o", str(out), dsn])
+
+
+def test_shards(dsn, tmp_path, capsys):
+    """Several files, or a directory of them, are one collection; each keeps its name."""
+    shards = tmp_path / "shards"
+    (shards / "deep").mkdir(parents=True)
+    write_jsonl(shards / "a.jsonl", [RECORDS[0], RECORDS[1]])
+    (shards / "b.jsonl").write_text("\n" + json.dumps(RECORDS[2]) + "\n{\n\n")
+    (shards / "c.jsonl").write_text("")
+    (shards / "deep" / "d.jsonl.gz").write_bytes(gzip.compress(b"\n" + json.dumps(RECORDS[4]).encode()))
+    parquet.write_table(pyarrow.table({"body": [TEXTS[1], "One more text, of its own."]}), shards / "e.parquet")
+    names = ["a.jsonl", "b.jsonl", "c.jsonl", "deep/d.jsonl.gz", "e.parquet"]
+    out, groups = tmp_path / "out", tmp_path / "groups.csv"
+    assert main([str(shards), dsn]) == 1
+    assert f"{shards}/b.jsonl:3: not JSON" in capsys.readouterr().err
+    for given in [shards], [shards / name for name in names]:
+        arguments = [*map(str, given), "-o", str(out), "--groups", str(groups), "--skip-bad", dsn]
+        assert main(arguments) == 0
+        assert capsys.readouterr().out == "6 texts, 3 kept, 3 near-duplicates, 1 bad lines\n"
+        assert [str(p.relative_to(out)) for p in sorted(out.rglob("*")) if p.is_file()] == names
+        assert (out / "a.jsonl").read_text() == (shards / "a.jsonl").read_text()
+        assert [(out / name).read_text() for name in names[1:3]] == ["", ""]
+        assert gzip.decompress((out / "deep/d.jsonl.gz").read_bytes()) == b""
+        assert parquet.read_table(out / "e.parquet")["body"].to_pylist() == ["One more text, of its own."]
+        found = [(r["line"], r["representative"]) for r in csv.DictReader(groups.open())]
+        assert found == [(f"{shards}/{a}", f"{shards}/{b}") for a, b in [
+            ("a.jsonl:1", "a.jsonl:1"), ("a.jsonl:2", "a.jsonl:2"), ("b.jsonl:2", "a.jsonl:1"),
+            ("deep/d.jsonl.gz:2", "a.jsonl:1"), ("e.parquet:1", "a.jsonl:2")]]  # fmt: skip
+        with pytest.raises(SystemExit):
+            main(arguments)
+        assert f"{out} exists" in capsys.readouterr().err
+        shutil.rmtree(out)
+    assert main([str(shards / "a.jsonl"), "--against", str(shards / "b.jsonl"), "--skip-bad",
+                 "--against", str(shards / "e.parquet"), dsn]) == 0  # fmt: skip
+    assert "2 texts, 0 kept" in capsys.readouterr().out
+    report = tmp_path / "report.html"
+    assert main(["report", str(shards), "-o", str(report), "--skip-bad", "--quiet", dsn]) == 0
+    assert "shards/deep/d.jsonl.gz:2" in report.read_text()
+
+
+def test_mistakes_with_several_files(dsn, tmp_path, capsys):
+    """Files whose names would deceive are refused before anything is read."""
+    one, two = (write_jsonl(tmp_path / name) for name in ("a.jsonl", "b.jsonl"))
+    (tmp_path / "c.txt").write_text("a text")
+    for arguments, message in [
+        ([one, two, "-o", "all.jsonl"], "several files go to a directory to be made, not to all.jsonl"),
+        ([one, two, "-o", "-"], "several files go to a directory"),
+        ([one, "--groups", "groups.parquet"], "groups are written as CSV"),
+        ([one, one], "a.jsonl is named twice"),
+        ([one, "-"], "standard input is read alone"),
+        ([tmp_path], "a.jsonl has records, and c.txt is a text or something else; name the files:"),
+    ]:
+        with contextlib.suppress(SystemExit):
+            assert main([*map(str, arguments), dsn]) == 1
+        assert message in capsys.readouterr().err, arguments
 
 
 def test_against(dsn, tmp_path, capsys):
