@@ -271,8 +271,30 @@ def create_texts(table: str) -> str:
 def create_pairs(table: str, pairs: Iterable[tuple[int, int]]) -> list[str]:
     """Write the statements that create a table of pairs of texts, with these pairs."""
     rows = ", ".join(f"({int(a)}, {int(b)})" for a, b in pairs)
-    create = _create(table, "a int NOT NULL, b int NOT NULL")
+    create = _create(table, "a int NOT NULL, b int NOT NULL, added boolean DEFAULT false")
     return [create, f"INSERT INTO {table} VALUES {rows}"] if rows else [create]
+
+
+def forget_added(pairs: str) -> str:
+    """Write the statement that deletes the pairs that `add_apart` added."""
+    return f"DELETE FROM {pairs} WHERE added"
+
+
+def add_apart(query: str, threshold: float, pairs: str) -> str:
+    """Write the statement that keeps a text out of each group with a pair that is apart.
+
+    It adds the pair of the group's representative and of the text that is in most such pairs,
+    or else is the least similar, and returns a row for each.
+    """
+    groups = group_rows("id, representative, similarity", query, threshold, pairs)
+    return (
+        f"WITH g AS MATERIALIZED ({groups}) INSERT INTO {pairs}"
+        " SELECT DISTINCT ON (x.representative) x.representative, x.id, true"
+        f" FROM (SELECT a, b FROM {pairs} UNION ALL SELECT b, a FROM {pairs}) p"
+        " JOIN g x ON x.id = p.a JOIN g y ON y.id = p.b AND y.representative = x.representative"
+        " GROUP BY x.representative, x.id, x.similarity"
+        " ORDER BY x.representative, count(*) DESC, x.similarity, x.id DESC RETURNING 1"
+    )
 
 
 def _create(table: str, columns: str) -> str:

@@ -108,8 +108,20 @@ class Texts:
         """Write the query of the groups, once rows near the others are gone."""
         if self.against is not None:
             self.session.run(sql.delete_near(self.table, self.others, self.maker, self.threshold))
+        return self._group_rows(columns, self.threshold)
+
+    def _group_rows(self, columns: str, threshold: float) -> str:
+        """Write the query of the groups at a threshold.
+
+        The server keeps a text from a representative only.  So one text of a pair that is in
+        one group is kept from the group's representative, until no group has such a pair.
+        """
         query = f"SELECT id, {self.maker.sql('body')} FROM {self.table} ORDER BY {self.order}"
-        return sql.group_rows(columns, query, self.threshold, self.pairs_apart)
+        if self.pairs_apart is not None:
+            self.session.run(sql.forget_added(self.pairs_apart))
+            while self.session.run(sql.add_apart(query, threshold, self.pairs_apart)):
+                pass
+        return sql.group_rows(columns, query, threshold, self.pairs_apart)
 
     def kept(self) -> bytearray:
         """One byte a row: 1 if it stays."""
@@ -130,10 +142,8 @@ class Texts:
     def sweep(self, thresholds: Iterable[float]) -> list[tuple[float, int, int, int]]:
         """Threshold, groups of more than one text, texts that go, size of the largest group."""
         found = []
-        query = f"SELECT id, {self.maker.sql('body')} FROM {self.table} ORDER BY {self.order}"
         for threshold in thresholds:
-            rows = sql.group_rows(sql.GROUP_COUNTS, query, threshold, self.pairs_apart)
-            row = self._search(rows)[0]
+            row = self._search(self._group_rows(sql.GROUP_COUNTS, threshold))[0]
             groups, gone, size = map(int, row)
             found.append((threshold, groups, gone, size))
         return found

@@ -430,6 +430,23 @@ def test_report_in_a_browser(dsn, tmp_path, database):
         assert kept == [(1,), (2,), (3,), (4,)]
 
 
+def test_not_the_same_through_a_third(dsn, tmp_path):
+    """Two texts that are not the same are in no group, though a third one is near both."""
+    source, verdicts, groups = (tmp_path / name for name in ("in.jsonl", "verdicts.csv", "groups.csv"))
+    write_jsonl(source, [{"body": TEXTS[0]}, {"body": TEXTS[0] + "!"}, {"body": TEXTS[2]}, {"body": TEXTS[0]}])
+    call = [str(source), "--apart", str(verdicts), "--groups", str(groups), dsn]
+    for pairs, group in (("2,4", "123"), ("3,2", "124"), ("2,3 2,4 3,4", "12"), ("2,4 3,4", "123"), ("1,2 2,3", "134")):
+        verdicts.write_text("a,b,same\n" + "".join(f"{pair},false\n" for pair in pairs.split()))
+        assert main(call) == 0
+        assert "".join(r["line"] for r in csv.DictReader(groups.open())) == group
+    verdicts.write_text("a,b,same\n2,4,false\n3,4,false\n")
+    out = tmp_path / "report.html"
+    assert main(["report", *call[:3], "-o", str(out), "--threshold", "0.9", "--quiet", dsn]) == 0
+    found = re.findall(r"<td>(0.[689]5?|1)</td><td>(\d)</td><td>(\d)</td><td>(\d)</td>", out.read_text())
+    assert found == [("0.6", "1", "2", "3"), ("0.65", "1", "2", "3"), ("0.8", "1", "2", "3"), ("0.85", "1", "2", "3"),
+                     ("0.9", "1", "1", "2"), ("0.95", "1", "1", "2")]  # fmt: skip
+
+
 def test_a_threshold_in_percent(capsys):
     with pytest.raises(SystemExit):
         main(["in.jsonl", "--threshold", "80"])
