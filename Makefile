@@ -315,6 +315,7 @@ REGRESS = \
 	guard \
 	guard_condition \
 	guard_created \
+	guard_dense \
 	guard_deferred \
 	guard_messages \
 	guard_modes \
@@ -388,6 +389,7 @@ ISOLATION = \
 	guard_clean_race \
 	guard_condition_race \
 	guard_deferred_race \
+	guard_dense_race \
 	guard_insert_race \
 	guard_moved_race \
 	guard_partition_race \

@@ -2,8 +2,8 @@
 -- guard
 
 -- Arguments: a signature column or an index, the threshold, the mode (reject, skip, tag,
--- warn), the column to tag; then "if" and a condition on the rows new and old, "within"
--- and the columns of the scope.
+-- warn), the column to tag; then "measure" and its name, "if" and a condition on the rows
+-- new and old, "within" and the columns of the scope.
 CREATE FUNCTION neardup_guard() RETURNS trigger
     AS 'MODULE_PATHNAME'
     LANGUAGE C VOLATILE PARALLEL SAFE;
@@ -13,13 +13,13 @@ CREATE TYPE neardup_guarded_row AS ("table" regclass, place tid, key text, check
 COMMENT ON TYPE neardup_guarded_row IS 'place of a row, its primary key, and whether the trigger''s WHEN holds';
 
 CREATE FUNCTION neardup_guard_rows(relation regclass, trigger name,
-                                   OUT query text, OUT threshold double precision)
+                                   OUT query text, OUT threshold double precision, OUT measure text)
     AS 'MODULE_PATHNAME'
     LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION neardup_guard_rows(regclass, name) IS 'query of the rows that a guard checks, and its threshold';
+COMMENT ON FUNCTION neardup_guard_rows(regclass, name) IS 'query of the rows that a guard checks, its threshold and measure';
 
 -- Groups within the guard's scope, as if the rows were inserted one after another.
-CREATE FUNCTION _neardup_guard_groups(query text, threshold double precision)
+CREATE FUNCTION _neardup_guard_groups(query text, threshold double precision, measure text)
     RETURNS TABLE (row_table regclass, row_place tid, row_key text,
                    near_table regclass, near_place tid, near_key text,
                    similarity double precision)
@@ -27,10 +27,10 @@ CREATE FUNCTION _neardup_guard_groups(query text, threshold double precision)
 BEGIN ATOMIC
     SELECT (g.id)."table", (g.id).place, (g.id).key,
            (g.representative)."table", (g.representative).place, (g.representative).key, g.similarity
-    FROM near_duplicate_groups(NULL::neardup_guarded_row, $1, $2) AS g
+    FROM near_duplicate_groups(NULL::neardup_guarded_row, $1, $2, $3) AS g
     WHERE g.similarity IS NOT NULL AND (g.id).checked;
 END;
-COMMENT ON FUNCTION _neardup_guard_groups(text, double precision) IS 'function of neardup_guard_violations(): rows of a query of rows that would be refused';
+COMMENT ON FUNCTION _neardup_guard_groups(text, double precision, text) IS 'function of neardup_guard_violations(): rows of a query of rows that would be refused';
 
 CREATE FUNCTION neardup_guard_violations(relation regclass, trigger name)
     RETURNS TABLE (row_table regclass, row_place tid, row_key text,

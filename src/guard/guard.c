@@ -29,12 +29,14 @@ prepare_new_rows(Guard *guard, Relation rel)
 		guard->key = table->key;
 		guard->predicate = table->predicate;
 	}
-	else
+	else if (OidIsValid(table->indexid))
 	{
 		guard->key = guard_index_value(rel, table->indexid, table->keyno,
 									   true);
 		guard->predicate = guard_predicate(rel, table->indexid, true);
 	}
+	else
+		guard->key = guard_column_value(rel, table->key.attno, true);
 	guard->columns = guard_scope_columns(guard, rel, guard->before);
 	guard->slot = compat_make_slot(table->slot->tts_tupleDescriptor,
 								   &TTSOpsBufferHeapTuple);
@@ -51,6 +53,7 @@ guard_create(MemoryContext parent, Relation rel, const Trigger *trigger)
 
 	guard->memory = memory;
 	guard->tgoid = trigger->tgoid;
+	guard->measure = arguments.measure;
 	guard->threshold = arguments.threshold;
 	guard->mode = arguments.mode;
 	guard->before = TRIGGER_FOR_BEFORE(trigger->tgtype);
@@ -155,6 +158,8 @@ check_row(Guard *guard, TriggerData *trigdata, MemoryContext caller)
 		guard_note_accepted(guard, trigdata);
 		return tuple;
 	}
+	if (state == ROW_READ)
+		guard_require_indexes(guard, &row);
 	found = state == ROW_READ &&
 		guard_search(guard, trigdata->tg_relation, &row, &match);
 	tuple = act(guard, trigdata, &row, found ? &match : NULL, caller);

@@ -18,6 +18,7 @@
 #include "utils/snapmgr.h"
 
 #include "base/compat.h"
+#include "signature/sets.h"
 #include "signature/signature.h"
 
 /* What a guard does with a near-duplicate, and when its trigger fires */
@@ -33,8 +34,9 @@ typedef enum GuardMode
 /* Arguments of a trigger; pointers lead into the trigger's strings */
 typedef struct GuardArguments
 {
-	int			nleading;		/* number of arguments before "if" and
-								 * "within" */
+	int			nleading;		/* number of arguments before "measure", "if"
+								 * and "within" */
+	Measure		measure;
 	const char *condition;		/* SQL expression over both rows; NULL = none */
 	char	  **scope;			/* names of the scope's columns */
 	int			nscope;
@@ -92,9 +94,10 @@ typedef struct GuardCondition
 typedef struct GuardTable
 {
 	Oid			relid;
-	Oid			indexid;		/* InvalidOid = no index, which only a trigger
-								 * for statements allows */
-	bool		searchable;		/* true if the index can serve */
+	Oid			indexid;		/* InvalidOid = no index; see searchable */
+	bool		searchable;		/* true if the index can serve; if not, a
+								 * trigger for statements joins, and dense
+								 * vectors are compared with all rows */
 	AttrNumber	keyno;			/* key column of the index, from 1 */
 	GuardValue	key;			/* reads the signature of a stored row */
 	GuardValue	predicate;		/* the index's predicate; no expr = not
@@ -137,6 +140,7 @@ typedef struct Guard
 {
 	Oid			tgoid;			/* the trigger */
 	GuardMode	mode;
+	Measure		measure;
 	double		threshold;
 	bool		before;			/* true for a BEFORE trigger */
 	bool		statement;		/* true for a trigger for each statement */
@@ -308,6 +312,12 @@ extern AttrNumber guard_signature_key(Relation index);
 /* Return the definition of an index's key column in SQL. */
 extern char *guard_key_sql(Relation index, AttrNumber keyno);
 
+/*
+ * Raise OBJECT_NOT_IN_PREREQUISITE_STATE if a table has no index that can
+ * serve, unless the new row has a dense vector, which needs none.
+ */
+extern void guard_require_indexes(const Guard *guard, const NewRow *row);
+
 /* Raise DATATYPE_MISMATCH unless a column is of type signature. */
 extern void guard_require_signature(Relation rel, AttrNumber attno);
 
@@ -387,6 +397,12 @@ extern RowState guard_read_new(Guard *guard, TriggerData *trigdata,
  * null or empty, or if the row is not guarded.
  */
 extern bool guard_read_row(Guard *guard, TupleTableSlot *slot, NewRow *row);
+
+/*
+ * Raise FEATURE_NOT_SUPPORTED unless the signature of a new row has the
+ * guard's measure.
+ */
+extern void guard_require_measure(const Guard *guard, const NewRow *row);
 
 /*
  * True if two versions of a row are equal in all that the guard reads: the
@@ -531,6 +547,12 @@ extern bool guard_is_near(ConflictScan *scan);
  */
 extern bool guard_search(Guard *guard, Relation rel, NewRow *row,
 						 GuardMatch *match);
+
+/*
+ * True if the row version in the slot, of a table that is read, is visible to
+ * the dirty snapshot.  Notes the transaction that is changing it there.
+ */
+extern bool guard_is_visible(ConflictScan *scan, TupleTableSlot *slot);
 
 /*
  * True if the row version in the slot was deleted by a transaction that was

@@ -3,10 +3,10 @@
  *		Reads and checks the definition of a trigger: arguments, timing,
  *		inheritance.
  *
- * The word "if" comes before a condition, the word "within" before the columns
- * of the scope.  Neither is a mode, nor likely to be the name of a tag column,
- * so they are unambiguous.  Each column is an argument of its own, which needs
- * no rules for quoting.
+ * The word "measure" comes before a measure, the word "if" before a condition,
+ * the word "within" before the columns of the scope.  None of them is a mode,
+ * nor likely to be the name of a tag column, so they are unambiguous.  Each
+ * column is an argument of its own, which needs no rules for quoting.
  */
 #include "postgres.h"
 
@@ -18,7 +18,7 @@
 #include "guard/guard.h"
 
 #define USAGE_HINT \
-	"Use neardup_guard('signature column or index', 'threshold' [, 'reject|skip|tag|warn' [, 'tag column']] [, 'if', 'condition'] [, 'within', 'column' [, ...]])."
+	"Use neardup_guard('signature column or index', 'threshold' [, 'reject|skip|tag|warn' [, 'tag column']] [, 'measure', 'jaccard|cosine'] [, 'if', 'condition'] [, 'within', 'column' [, ...]])."
 
 #define ROW_TRIGGER_HINT \
 	"Use CREATE CONSTRAINT TRIGGER ... AFTER INSERT OR UPDATE ON ... FOR EACH ROW EXECUTE FUNCTION neardup_guard(...)."
@@ -66,6 +66,22 @@ parse_mode(const char *text)
 			 errhint(USAGE_HINT)));
 }
 
+/* Return the measure with this name, or raise an error. */
+static Measure
+parse_measure(const char *text)
+{
+	Measure		measure;
+
+	if (!measure_by_name(text, strlen(text), &measure) ||
+		(measure != MEASURE_JACCARD && measure != MEASURE_COSINE))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid measure of neardup_guard: \"%s\"", text),
+				 errdetail("A measure is jaccard, the default, or cosine."),
+				 errhint(USAGE_HINT)));
+	return measure;
+}
+
 /* True if argument i exists and is this word. */
 static bool
 is_word(const Trigger *trigger, int i, const char *word)
@@ -85,40 +101,57 @@ raise_nothing_after(const Trigger *trigger, const char *word, const char *what)
 }
 
 /*
- * Find the words "if" and "within": the condition, the columns of the scope,
- * and the number of arguments before.
+ * If argument *i is this word, return the argument after it, and advance *i
+ * past both; else return NULL.
+ */
+static const char *
+argument_after(const Trigger *trigger, const char *word, const char *what,
+			   int *i)
+{
+	if (!is_word(trigger, *i, word))
+		return NULL;
+	if (*i + 1 >= trigger->tgnargs)
+		raise_nothing_after(trigger, word, what);
+	*i += 2;
+	return trigger->tgargs[*i - 1];
+}
+
+/*
+ * Find the words "measure", "if" and "within", in this order: the measure, the
+ * condition, the columns of the scope, and the number of arguments before.
  */
 static GuardArguments
 split_arguments(const Trigger *trigger)
 {
 	int			n = trigger->tgnargs;
 	int			i = 2;
-	GuardArguments arguments = {.nleading = n};
+	GuardArguments arguments = {.measure = MEASURE_JACCARD};
+	const char *measure;
 
-	if (i < n && !is_word(trigger, i, "if") && !is_word(trigger, i, "within"))
+	if (i < n && !is_word(trigger, i, "measure") &&
+		!is_word(trigger, i, "if") && !is_word(trigger, i, "within"))
 		i += is_word(trigger, i, "tag") ? 2 : 1;
-	if (is_word(trigger, i, "if"))
-	{
-		if (i + 1 >= n)
-			raise_nothing_after(trigger, "if", "a condition");
-		arguments.nleading = i;
-		arguments.condition = trigger->tgargs[i + 1];
-		i += 2;
-		if (i < n && !is_word(trigger, i, "within"))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("unexpected argument of neardup_guard after its condition: \"%s\"",
-							trigger->tgargs[i]),
-					 errhint(USAGE_HINT)));
-	}
+	arguments.nleading = Min(i, n);
+	measure = argument_after(trigger, "measure", "a measure", &i);
+	if (measure != NULL)
+		arguments.measure = parse_measure(measure);
+	arguments.condition = argument_after(trigger, "if", "a condition", &i);
 	if (is_word(trigger, i, "within"))
 	{
 		if (i + 1 >= n)
 			raise_nothing_after(trigger, "within", "columns");
-		arguments.nleading = Min(arguments.nleading, i);
 		arguments.scope = trigger->tgargs + i + 1;
 		arguments.nscope = n - i - 1;
 	}
+	else if (i < n && i > arguments.nleading)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unexpected argument of neardup_guard after its %s: \"%s\"",
+						arguments.condition != NULL ? "condition" : "measure",
+						trigger->tgargs[i]),
+				 errhint(USAGE_HINT)));
+	else if (i < n)
+		arguments.nleading = n;
 	return arguments;
 }
 

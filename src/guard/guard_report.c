@@ -39,8 +39,9 @@ guard_describe(const Guard *guard, Relation rel, TupleTableSlot *row,
 	if (!together)
 		appendStringInfoString(&text, " is already there");
 	if (shown)
-		appendStringInfo(&text, "%s similarity %s", together ? " has" :
-						 " with",
+		appendStringInfo(&text, "%s %s %s", together ? " has" : " with",
+						 guard->measure == MEASURE_COSINE ? "cosine" :
+						 "similarity",
 						 double_to_shortest_decimal(match->similarity));
 	else if (together)
 		appendStringInfoString(&text, " is a near-duplicate");

@@ -402,6 +402,22 @@ is_in_scope(const ConflictScan *scan)
 
 /* The new row */
 
+void
+guard_require_measure(const Guard *guard, const NewRow *row)
+{
+	const Signature *sig = row->sig;
+
+	if (measure_is_defined(method_info(sig->spec.method), guard->measure))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("neardup_guard cannot compare %s by measure \"%s\"",
+					spec_name(&sig->spec), measure_name(guard->measure)),
+			 guard->measure == MEASURE_JACCARD ?
+			 errhint("Create the trigger with the measure cosine: neardup_guard('column', '0.9', 'measure', 'cosine').") :
+			 errhint("Create the trigger without the measure.")));
+}
+
 bool
 guard_read_row(Guard *guard, TupleTableSlot *slot, NewRow *row)
 {
@@ -507,6 +523,7 @@ guard_read_new(Guard *guard, TriggerData *trigdata, NewRow *row)
 		slot = guard_live_version(guard, trigdata->tg_relation, &tid);
 	if (slot == NULL || !guard_read_row(guard, slot, row))
 		return ROW_NOT_COMPARED;
+	guard_require_measure(guard, row);
 	row->place = guard->before && !update ? ROW_INSERTED_LATER : ROW_AT_TID;
 	row->tid = tid;
 	return ROW_READ;
@@ -536,10 +553,11 @@ guard_is_similar(ConflictScan *scan, bool *same)
 		 * signatures of different specs never match; this is no place to warn
 		 */
 		similar = spec_equal(&new->spec, &sig->spec) &&
-			signatures_near(new, sig, scan->guard->threshold, MEASURE_JACCARD);
+			signatures_near(new, sig, scan->guard->threshold,
+							scan->guard->measure);
 		if (similar)
 		{
-			scan->similarity = signatures_value(new, sig, MEASURE_JACCARD);
+			scan->similarity = signatures_value(new, sig, scan->guard->measure);
 			*same = VARSIZE(sig) == VARSIZE(new) &&
 				memcmp(sig, new, VARSIZE(sig)) == 0;
 		}

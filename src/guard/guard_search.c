@@ -1,7 +1,7 @@
 /*
  * guard_search.c
- *		Searches the tables of a guard, by their indexes, for a near-duplicate
- *		of one row.
+ *		Searches the tables of a guard for a near-duplicate of one row: by
+ *		their indexes, or all rows if the row has a dense vector.
  *
  * The protocol is the protocol of exclusion constraints: see README.md.
  */
@@ -9,6 +9,7 @@
 
 #include "access/genam.h"
 #include "access/gin.h"
+#include "access/heapam.h"
 #include "access/htup_details.h"
 #include "access/relscan.h"
 #include "access/table.h"
@@ -18,6 +19,7 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/tidbitmap.h"
+#include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -133,6 +135,20 @@ guard_deleted_since(const ConflictScan *scan, TupleTableSlot *slot)
 		XidInMVCCSnapshot(deleter, scan->start);
 }
 
+bool
+guard_is_visible(ConflictScan *scan, TupleTableSlot *slot)
+{
+	HeapTuple	tuple = ExecFetchSlotHeapTuple(slot, false, NULL);
+	Buffer		buffer = ((BufferHeapTupleTableSlot *) slot)->buffer;
+	bool		visible;
+
+	Assert(TTS_IS_BUFFERTUPLE(slot));
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	visible = HeapTupleSatisfiesVisibility(tuple, &scan->dirty, buffer);
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	return visible;
+}
+
 /*
  * True if any version on the HOT chain at tid was deleted since the scan
  * began.  All versions on it are dead.
@@ -152,6 +168,17 @@ chain_deleted_since(ConflictScan *scan, ItemPointerData tid)
 			break;
 	}
 	return false;
+}
+
+/*
+ * What to do about the row version in the slot, which is visible to the dirty
+ * snapshot and a near-duplicate.
+ */
+static Outcome
+outcome_of_visible(const ConflictScan *scan)
+{
+	return TransactionIdIsValid(scan->dirty.xmin) ||
+		TransactionIdIsValid(scan->dirty.xmax) ? IN_PROGRESS : FOUND;
 }
 
 /*
@@ -177,12 +204,7 @@ visit(ConflictScan *scan, ItemPointerData tid)
 	{
 		visible = true;
 		if (guard_is_near(scan))
-		{
-			if (TransactionIdIsValid(scan->dirty.xmin) ||
-				TransactionIdIsValid(scan->dirty.xmax))
-				return IN_PROGRESS;
-			return FOUND;
-		}
+			return outcome_of_visible(scan);
 		if (!again)
 			break;
 	}
@@ -373,21 +395,13 @@ candidates(ConflictScan *scan, ScanKey keys)
 	return bitmap;
 }
 
-/*
- * Scan a table once.  If the outcome is FOUND, the table's slot holds the row.
- */
+/* Visit the rows that the index finds. */
 static Outcome
-scan_table(ConflictScan *scan, ScanKey keys)
+scan_index(ConflictScan *scan, ScanKey keys)
 {
-	TIDBitmap  *bitmap;
+	TIDBitmap  *bitmap = candidates(scan, keys);
 	Outcome		outcome = NOTHING;
 
-	InitDirtySnapshot(scan->dirty);
-	scan->start = RegisterSnapshot(GetLatestSnapshot());
-	scan->self_seen = false;
-	if (scan->best != NULL)
-		ExecClearTuple(scan->best);
-	bitmap = candidates(scan, keys);
 	if (!tbm_is_empty(bitmap))
 	{
 		scan->fetch = compat_index_fetch_begin(scan->rel);
@@ -395,6 +409,65 @@ scan_table(ConflictScan *scan, ScanKey keys)
 		table_index_fetch_end(scan->fetch);
 	}
 	tbm_free(bitmap);
+	return outcome;
+}
+
+/* Without an index */
+
+/*
+ * Visit the row version in the table's slot, whatever its visibility.  One
+ * that is dead, and was before the scan began, is not read: parts of it that
+ * are out of line may be gone.
+ */
+static Outcome
+visit_version(ConflictScan *scan)
+{
+	TupleTableSlot *slot = scan->table->slot;
+	bool		visible = guard_is_visible(scan, slot);
+
+	if (!visible && !guard_deleted_since(scan, slot))
+		return NOTHING;
+	if (!guard_is_near(scan))
+		return NOTHING;
+	return visible ? outcome_of_visible(scan) : MOVED;
+}
+
+/* Visit all rows of the table. */
+static Outcome
+scan_rows(ConflictScan *scan)
+{
+	TupleTableSlot *slot = scan->table->slot;
+	TableScanDesc rows = compat_beginscan(scan->rel, SnapshotAny, 0, NULL);
+	Outcome		outcome = NOTHING;
+
+	while (outcome == NOTHING &&
+		   table_scan_getnextslot(rows, ForwardScanDirection, slot))
+	{
+		CHECK_FOR_INTERRUPTS();
+		outcome = visit_version(scan);
+		if (outcome == FOUND && scan->best != NULL)
+			outcome = note_match(scan);
+	}
+	table_endscan(rows);
+	return outcome == NOTHING && scan->best != NULL ? take_best(scan) :
+		outcome;
+}
+
+/*
+ * Scan a table once.  If the outcome is FOUND, the table's slot holds the row.
+ */
+static Outcome
+scan_table(ConflictScan *scan, ScanKey keys)
+{
+	Outcome		outcome;
+
+	InitDirtySnapshot(scan->dirty);
+	scan->start = RegisterSnapshot(GetLatestSnapshot());
+	scan->self_seen = false;
+	if (scan->best != NULL)
+		ExecClearTuple(scan->best);
+	outcome = scan->table->searchable ? scan_index(scan, keys) :
+		scan_rows(scan);
 	UnregisterSnapshot(scan->start);
 	return outcome;
 }
@@ -480,10 +553,9 @@ guard_search(Guard *guard, Relation rel, NewRow *row, GuardMatch *match)
 	ConflictScan scan = {.guard = guard,.row = row};
 	GuardPartitions *partitions = guard->partitions;
 	SignatureQuery *query = signature_query_make(row->sig, guard->threshold,
-												 MEASURE_JACCARD);
+												 guard->measure);
 	bool		found;
 
-	Assert(guard->own->searchable);
 	ScanKeyEntryInitializeWithInfo(&keys[0], 0, guard->own->keyno,
 								   SIGNATURE_MATCH_STRATEGY, InvalidOid,
 								   InvalidOid, &none, PointerGetDatum(query));

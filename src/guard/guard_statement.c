@@ -2,8 +2,8 @@
  * guard_statement.c
  *		Checks all new rows of a statement at once.
  *
- * If the transition table has few rows, and there is an index, each row is
- * looked up.  Otherwise all rows are joined with the table by the similarity
+ * If the transition table has few rows, and there is an index or they are
+ * dense vectors, each row is looked up.  Otherwise all rows are joined with the table by the similarity
  * join, which needs no index.  README.md has the protocol.
  */
 #include "postgres.h"
@@ -15,17 +15,23 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "optimizer/plancat.h"
-#include "storage/bufmgr.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
 #include "base/compat.h"
 #include "join/algorithms/join_kinds.h"
 #include "join/engine/feature_counts.h"
+#include "signature/sql/near.h"
 #include "guard/guard.h"
 
 /* Number of rows that can be read and joined in the time of one look-up */
 #define ROWS_PER_LOOK_UP	30
+
+/*
+ * Number of dense vectors that can be compared with all rows in the time in
+ * which these are joined
+ */
+#define DENSE_LOOK_UPS		16
 
 /* Number of pairs of groups after which refused rows are no longer counted */
 #define MAX_PAIRS			1000000
@@ -51,6 +57,7 @@ typedef struct NewRows
 	size_t		n;				/* number of rows to check */
 	uint64		nvalues;		/* number of values in their signatures */
 	bool		has[SIGNATURE_KINDS];	/* kinds of their signatures */
+	Bitmapset  *dimensions;		/* of their dense vectors */
 } NewRows;
 
 /* State of the check of a statement */
@@ -68,6 +75,7 @@ typedef struct StatementCheck
 	JoinEngine *join;
 	SignatureKind kind;			/* kind of the signatures that are being
 								 * compared */
+	int			dimensions;		/* of dense vectors that are being compared */
 	NewRow		entered;		/* new row that is being compared */
 
 	/* results */
@@ -134,10 +142,22 @@ next_new(StatementCheck *check, NewRow *row)
 			continue;
 		if (guard_read_row(guard, slot, row))
 		{
+			guard_require_measure(guard, row);
 			row->place = ROW_SOMEWHERE;
 			return true;
 		}
 	}
+}
+
+/* Note the number of dimensions of a dense vector. */
+static void
+note_dimensions(StatementCheck *check, const Signature *sig)
+{
+	MemoryContext row = MemoryContextSwitchTo(check->context);
+
+	check->rows.dimensions = bms_add_member(check->rows.dimensions,
+											sig->spec.param[0]);
+	MemoryContextSwitchTo(row);
 }
 
 /* Count the statement's rows to check, and their values. */
@@ -149,7 +169,11 @@ note_new(StatementCheck *check)
 	rewind_rows(check);
 	while (next_new(check, &row))
 	{
-		check->rows.has[signature_kind(row.sig, MEASURE_JACCARD)] = true;
+		SignatureKind kind = signature_kind(row.sig, check->guard->measure);
+
+		check->rows.has[kind] = true;
+		if (kind == KIND_DENSE)
+			note_dimensions(check, row.sig);
 		check->rows.n++;
 		check->rows.nvalues += SIGNATURE_NVALUES(row.sig);
 	}
@@ -267,14 +291,8 @@ look_up_new(StatementCheck *check)
 static bool
 may_be_there(StatementCheck *check, TupleTableSlot *slot)
 {
-	HeapTuple	tuple = ExecFetchSlotHeapTuple(slot, false, NULL);
-	Buffer		buffer = ((BufferHeapTupleTableSlot *) slot)->buffer;
-	bool		there;
-
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	there = HeapTupleSatisfiesVisibility(tuple, &check->scan.dirty, buffer);
-	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-	return there || guard_deleted_since(&check->scan, slot);
+	return guard_is_visible(&check->scan, slot) ||
+		guard_deleted_since(&check->scan, slot);
 }
 
 /*
@@ -288,18 +306,32 @@ has_scoped_sets(const StatementCheck *check)
 }
 
 /*
+ * True if a signature is of the kind that is being compared; a dense vector
+ * has as many dimensions, too.
+ */
+static bool
+is_compared(const StatementCheck *check, const Signature *sig)
+{
+	return measure_is_defined(method_info(sig->spec.method),
+							  check->guard->measure) &&
+		signature_kind(sig, check->guard->measure) == check->kind &&
+		(check->kind != KIND_DENSE ||
+		 sig->spec.param[0] == check->dimensions);
+}
+
+/*
  * Return the signature of a row, in its scope, as a set of the join; NULL if
- * it is of another kind than check->kind.
+ * it is not of the kind that is being compared.
  */
 static const uint64 *
 row_set(StatementCheck *check, const NewRow *row, uint32 *n)
 {
-	if (signature_kind(row->sig, MEASURE_JACCARD) != check->kind)
+	if (!is_compared(check, row->sig))
 		return NULL;
 	return has_scoped_sets(check) ?
 		signature_as_scoped_set(row->sig, guard_scope_hash(check->guard, row),
 								n) :
-		signature_as_set(row->sig, check->kind, MEASURE_JACCARD, n);
+		signature_as_set(row->sig, check->kind, check->guard->measure, n);
 }
 
 /* Add a row of the table to a side of the join. */
@@ -327,8 +359,8 @@ begin_join(StatementCheck *check)
 {
 	MemoryContext row = MemoryContextSwitchTo(check->context);
 	EngineParams params = {
-		.algorithm = default_algorithm(check->kind, MEASURE_JACCARD),
-		.measure = MEASURE_JACCARD,
+		.algorithm = default_algorithm(check->kind, check->guard->measure),
+		.measure = check->guard->measure,
 		.threshold = check->guard->threshold,
 		.memory = check->memory / 4 * 3
 	};
@@ -556,6 +588,19 @@ read_and_compare(StatementCheck *check)
 }
 
 /*
+ * Compare the rows of the table with the new rows, for dense vectors of one
+ * number of dimensions after another.
+ */
+static void
+compare_dense(StatementCheck *check)
+{
+	while ((check->dimensions = bms_next_member(check->rows.dimensions,
+												check->dimensions)) >= 0 &&
+		   !knows_enough(check))
+		read_and_compare(check);
+}
+
+/*
  * Compare the rows of the table with the new rows, for all kinds of
  * signatures.
  */
@@ -569,7 +614,10 @@ compare_all(StatementCheck *check)
 	for (int kind = 0; kind < SIGNATURE_KINDS && !knows_enough(check); kind++)
 	{
 		check->kind = kind;
-		if (check->rows.has[kind])
+		check->dimensions = -1;
+		if (kind == KIND_DENSE)
+			compare_dense(check);
+		else if (check->rows.has[kind])
 			read_and_compare(check);
 	}
 }
@@ -628,6 +676,24 @@ can_find_self(const StatementCheck *check)
 	return true;
 }
 
+/*
+ * True if looking up each new row takes less time than joining them with the
+ * table.
+ */
+static bool
+look_ups_pay(const StatementCheck *check)
+{
+	const NewRows *rows = &check->rows;
+
+	if (check->guard->own->searchable)
+		return (double) rows->n * ROWS_PER_LOOK_UP < check->table_rows &&
+			can_find_self(check);
+	for (int kind = 0; kind < SIGNATURE_KINDS; kind++)
+		if (rows->has[kind] && kind != KIND_DENSE)
+			return false;
+	return rows->n <= DENSE_LOOK_UPS && can_find_self(check);
+}
+
 void
 guard_check_statement(Guard *guard, TriggerData *trigdata)
 {
@@ -644,7 +710,6 @@ guard_check_statement(Guard *guard, TriggerData *trigdata)
 	MemoryContext row = CurrentMemoryContext;
 	BlockNumber pages;
 	double		all_visible;
-	bool		look_ups_pay;
 
 	check.context = AllocSetContextCreate(guard->memory, "statement's check",
 										  ALLOCSET_DEFAULT_SIZES);
@@ -656,9 +721,7 @@ guard_check_statement(Guard *guard, TriggerData *trigdata)
 	if (check.rows.n > 0)
 		estimate_rel_size(check.rel, NULL, &pages, &check.table_rows,
 						  &all_visible);
-	look_ups_pay = guard->own->searchable && can_find_self(&check) &&
-		(double) check.rows.n * ROWS_PER_LOOK_UP < check.table_rows;
-	if (check.rows.n > 0 && !(look_ups_pay && look_up_new(&check)))
+	if (check.rows.n > 0 && !(look_ups_pay(&check) && look_up_new(&check)))
 		join_new(&check);
 	report(&check, trigdata->tg_trigger);
 	rewind_rows(&check);

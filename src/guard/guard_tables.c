@@ -47,6 +47,7 @@
 #include "base/trigger.h"
 #include "gin/gin.h"
 #include "index/access.h"
+#include "methods/method.h"
 #include "guard/guard.h"
 
 /* All lists of partitions that exist, for the invalidation callback */
@@ -167,7 +168,7 @@ key_options(Relation index, AttrNumber keyno)
  * classes.
  */
 static Fault
-key_fault(Relation index, AttrNumber keyno, double threshold)
+key_fault(Relation index, AttrNumber keyno, const Guard *guard)
 {
 	GinSignatureOptions options;
 
@@ -177,7 +178,7 @@ key_fault(Relation index, AttrNumber keyno, double threshold)
 	if (index_is_neardup(index))
 		return FAULT_NONE;
 	options = key_options(index, keyno);
-	if (!gin_signature_can_answer(&options, MEASURE_JACCARD, threshold))
+	if (!gin_signature_can_answer(&options, guard->measure, guard->threshold))
 		return FAULT_THRESHOLD;
 	if (GinGetUseFastUpdate(index))
 		return FAULT_FASTUPDATE;
@@ -298,7 +299,7 @@ raise_no_index(Relation rel, AttrNumber attno)
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("column \"%s\" of table \"%s\" has no index that neardup_guard could use",
 					NameStr(att->attname), RelationGetRelationName(rel)),
-			 errdetail("It looks for near-duplicates in an index of access method neardup, or in one of GIN and class signature_gin_ops."),
+			 errdetail("It looks for near-duplicates in an index of access method neardup, or in one of GIN and class signature_gin_ops. Only dense vectors, by the measure cosine, need none."),
 			 errhint(rel->rd_rel->relispartition ?
 					 "Use %s, or the same on the partitioned table, for all its partitions." :
 					 "Use %s.",
@@ -347,7 +348,7 @@ consider_index(const Guard *guard, Relation index, AttrNumber attno,
 			continue;
 		rank.fault = heap_attisnull(index->rd_indextuple,
 									Anum_pg_index_indpred, NULL) ?
-			key_fault(index, keyno, guard->threshold) : FAULT_PARTIAL;
+			key_fault(index, keyno, guard) : FAULT_PARTIAL;
 		rank.served = guard_scope_served(guard, table, index);
 		rank.built_for = index_is_neardup(index) ? FASTEST :
 			key_options(index, keyno).threshold;
@@ -421,7 +422,7 @@ use_index(const Guard *guard, Oid indexid, GuardTable *table)
 
 	table->indexid = indexid;
 	table->keyno = guard_signature_key(index);
-	fault = key_fault(index, table->keyno, guard->threshold);
+	fault = key_fault(index, table->keyno, guard);
 	index_close(index, NoLock);
 	return fault;
 }
@@ -500,7 +501,9 @@ require_heap(Relation rel)
 
 /*
  * Find the index of a table: the best one on a column, or the one that the
- * trigger names.  A trigger for statements does without an index on a column.
+ * trigger names.  A trigger for statements does without an index on a column;
+ * so does one for rows by the measure cosine, as long as its rows are dense
+ * vectors.
  *
  * REINDEX CONCURRENTLY may replace an index between look-up and lock.  Then it
  * is looked up again.  That cannot happen twice: the replaced index is dropped
@@ -527,9 +530,10 @@ find_index(const Guard *guard, Relation rel, AttrNumber attno,
 	table->searchable = fault == FAULT_NONE;
 	if (fault == FAULT_NO_INDEX)
 		guard_require_signature(rel, attno);
-	if (fault == FAULT_NO_INDEX && !guard->statement)
+	if (fault == FAULT_NO_INDEX && !guard->statement &&
+		guard->measure != MEASURE_COSINE)
 		raise_no_index(rel, attno);
-	if (!table->searchable && !guard->statement)
+	if (!table->searchable && fault != FAULT_NO_INDEX && !guard->statement)
 		raise_fault(rel, table, fault, guard->threshold);
 	if (!table->searchable && attno > 0)
 		table->indexid = InvalidOid;
@@ -558,6 +562,26 @@ prepare_table(Guard *guard, GuardTable *table, Relation rel,
 	table->slot =
 		compat_make_slot(CreateTupleDescCopyConstr(RelationGetDescr(rel)),
 						 &TTSOpsBufferHeapTuple);
+}
+
+/* Raise an error if a table is searched without an index. */
+static void
+require_index(const GuardTable *table)
+{
+	if (!table->searchable)
+		raise_no_index(table_open(table->relid, NoLock), table->key.attno);
+}
+
+void
+guard_require_indexes(const Guard *guard, const NewRow *row)
+{
+	const GuardPartitions *partitions = guard->partitions;
+
+	if (method_info(row->sig->spec.method)->dense)
+		return;
+	require_index(guard->own);
+	for (int i = 0; partitions != NULL && i < partitions->ntables; i++)
+		require_index(&partitions->tables[i]);
 }
 
 /*

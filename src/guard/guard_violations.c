@@ -52,6 +52,7 @@ typedef struct GuardSql
 {
 	const char *schema;			/* schema of the extension */
 	double		threshold;
+	const char *measure;		/* name of the measure */
 	char	   *signature;		/* the signature: a column or an expression */
 	GuardArguments arguments;
 	Bitmapset  *columns;		/* columns that the condition names */
@@ -177,6 +178,7 @@ make_sql(FunctionCallInfo fcinfo, Relation rel, const Trigger *trigger)
 	guard_require_serving(rel, trigger);
 	sql.arguments = guard_arguments(trigger);
 	sql.threshold = sql.arguments.threshold;
+	sql.measure = measure_name(sql.arguments.measure);
 	set_source(&sql, rel, trigger);
 	set_key(&sql, rel);
 	when = when_sql(rel, trigger);
@@ -262,12 +264,15 @@ pair_columns(const GuardSql *sql, Relation rel)
 static char *
 pairs_query(const GuardSql *sql, Relation rel)
 {
-	return psprintf("%s SELECT old.\"neardup row\", new.\"neardup row\", %s.similarity(old.\"neardup signature\", new.\"neardup signature\")"
+	return psprintf("%s SELECT old.\"neardup row\", new.\"neardup row\", %s.%s(old.\"neardup signature\", new.\"neardup signature\")"
 					" FROM rows AS old JOIN rows AS new ON %s.near_duplicate(old.\"neardup signature\", new.\"neardup signature\","
-					" %s::pg_catalog.float8, 'jaccard'::pg_catalog.text)"
+					" %s::pg_catalog.float8, %s::pg_catalog.text)"
 					" AND old.\"neardup row\" < new.\"neardup row\" AND old.\"neardup scope\" = new.\"neardup scope\" AND (%s\n)",
 					numbered_rows(sql, pair_columns(sql, rel)), sql->schema,
+					sql->arguments.measure == MEASURE_COSINE ? "cosine" :
+					"similarity",
 					sql->schema, float8out_internal(sql->threshold),
+					quote_literal_cstr(sql->measure),
 					sql->arguments.condition);
 }
 
@@ -291,12 +296,12 @@ violations_of_pairs(const GuardSql *sql)
 
 /*
  * Return the query of violations for a guard without a condition; its
- * parameters are the query of rows and the threshold.
+ * parameters are the query of rows, the threshold and the measure.
  */
 static char *
 violations_of_rows(const GuardSql *sql)
 {
-	return psprintf("SELECT * FROM %s._neardup_guard_groups($1, $2)",
+	return psprintf("SELECT * FROM %s._neardup_guard_groups($1, $2, $3)",
 					sql->schema);
 }
 
@@ -386,7 +391,7 @@ argument_trigger(FunctionCallInfo fcinfo, Relation rel)
 
 /*
  * neardup_guard_rows(relation regclass, trigger name, OUT query text, OUT
- * threshold float8)
+ * threshold float8, OUT measure text)
  */
 Datum
 neardup_guard_rows(PG_FUNCTION_ARGS)
@@ -395,8 +400,8 @@ neardup_guard_rows(PG_FUNCTION_ARGS)
 	const Trigger *trigger = argument_trigger(fcinfo, rel);
 	OwnerWork	work;
 	GuardSql	sql;
-	Datum		values[2];
-	bool		nulls[2] = {false};
+	Datum		values[3];
+	bool		nulls[3] = {false};
 
 	owner_begin(&work, rel);
 	use_safe_path();
@@ -405,32 +410,38 @@ neardup_guard_rows(PG_FUNCTION_ARGS)
 	require_own_expressions(rel, &sql);
 	values[0] = CStringGetTextDatum(rows_query(&sql));
 	values[1] = Float8GetDatum(sql.threshold);
+	values[2] = CStringGetTextDatum(sql.measure);
 	relation_close(rel, NoLock);
 	PG_RETURN_DATUM(call_row(call_row_type(fcinfo), lengthof(values), values,
 							 nulls));
 }
 
+/* Return a constant parameter of a query. */
+static ParamExternData
+constant(Oid type, Datum value)
+{
+	return (ParamExternData)
+	{
+		.value = value,
+			.pflags = PARAM_FLAG_CONST,
+			.ptype = type
+	};
+}
+
 /*
- * Return the parameters of the query of violations: a query and the threshold.
+ * Return the parameters of the query of violations: a query, the threshold and
+ * the measure.
  */
 static ParamListInfo
-make_parameters(const char *query, double threshold)
+make_parameters(const char *query, const GuardSql *sql)
 {
-	ParamListInfo parameters = makeParamList(2);
-	ParamExternData text = {
-		.value = CStringGetTextDatum(query),
-		.pflags = PARAM_FLAG_CONST,
-		.ptype = TEXTOID
-	};
-	ParamExternData number = {
-		.value = Float8GetDatum(threshold),
-		.pflags = PARAM_FLAG_CONST,
-		.ptype = FLOAT8OID
-	};
+	ParamListInfo parameters = makeParamList(3);
 
-	parameters->params[0] = text;
-
-	parameters->params[1] = number;
+	parameters->params[0] = constant(TEXTOID, CStringGetTextDatum(query));
+	parameters->params[1] = constant(FLOAT8OID,
+									 Float8GetDatum(sql->threshold));
+	parameters->params[2] = constant(TEXTOID,
+									 CStringGetTextDatum(sql->measure));
 	return parameters;
 }
 
@@ -442,7 +453,7 @@ store_violations(const GuardSql *sql, Relation rel, ReturnSetInfo *result)
 	DestReceiver *dest = CreateTuplestoreDestReceiver();
 	SPIExecuteOptions options = {
 		.params = make_parameters(pairs ? pairs_query(sql, rel) :
-								  rows_query(sql), sql->threshold),
+								  rows_query(sql), sql),
 		.dest = dest
 	};
 

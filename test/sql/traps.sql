@@ -116,7 +116,7 @@ INSERT INTO cases VALUES
   ('neardup_guard_rows', 'SELECT neardup_guard_rows(''stranger.docs'', ''rows'')'),
   ('neardup_guard_violations', 'SELECT * FROM neardup_guard_violations(''stranger.docs'', ''rows'')'),
   ('neardup_guard_violations', 'SELECT * FROM neardup_guard_violations(''stranger.docs'', ''expressions'')'),
-  ('_neardup_guard_groups', 'SELECT _neardup_guard_groups(query, threshold) FROM neardup_guard_rows(''stranger.docs'', ''statements'')'),
+  ('_neardup_guard_groups', 'SELECT _neardup_guard_groups(query, threshold, measure) FROM neardup_guard_rows(''stranger.docs'', ''statements'')'),
   ('near_duplicate_groups', 'SELECT * FROM near_duplicate_groups(''SELECT n, sig FROM stranger.docs WHERE writes()'', 0.8)'),
   ('near_duplicate_groups', 'SELECT * FROM near_duplicate_groups(NULL::stranger.key, ''SELECT id, sig FROM stranger.docs WHERE writes()'', 0.8)'),
   ('near_duplicate_groups', 'SELECT * FROM near_duplicate_groups(NULL::stranger.key, ''SELECT id, sig, kind, body FROM stranger.docs'', 0.8, ''jaccard'', ''connected'')'),

@@ -4,7 +4,7 @@
 # Eight writers insert, update and delete documents that are full of
 # near-duplicates of each other's, at every isolation level, in a plain and in
 # a partitioned table, guarded by row, by statement or both, within scopes and by
-# a partial index, and while a backend or the postmaster is killed.  Afterwards
+# a partial index, as shingles or as dense vectors without an index, and while a backend or the postmaster is killed.  Afterwards
 # there is no pair of near-duplicates in a scope, found by brute force; and every
 # row is as the server answered its writer.
 
@@ -131,28 +131,42 @@ max_connections = 30
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION neardup');
 
+# A vector of a document: documents of one family that differ in less than six words of
+# 60 are near-duplicates at 0.9, most others are not.
+$node->safe_psql('postgres', q{
+	CREATE FUNCTION embedding(body text) RETURNS real[] LANGUAGE sql IMMUTABLE AS $$
+		SELECT array_agg((hashtext(word) % 1000)::real ORDER BY i)
+		FROM string_to_table(body, ' ') WITH ORDINALITY t (word, i) $$});
+
 # Which pairs of rows a table must not have: near-duplicates of one scope
-my %scope;
+my (%near, %scope);
 
 # A guarded table; an index on the note keeps updates of it from being HOT.
 # How: partitions, their number; statement, triggers for each statement, of
 # 'insert' only or 'all'; row, triggers for each row, of 'update' only, 'all' or
-# none; within, a scope that is guarded by a partial index.
+# none; within, a scope that is guarded by a partial index; dense, dense vectors, whose
+# scope has no index.
 sub make_table
 {
 	my ($table, %how) = @_;
 	my $partitions = $how{partitions} // 0;
 	my $statement = $how{statement} // '';
 	my $row = $how{row} // 'all';
+	my $partial = $how{within} && !$how{dense};
 	my $guard = 'EXECUTE FUNCTION neardup_guard('
-	  . ($how{within} ? "'${table}_live', '0.8', 'within', 'tenant')" : "'sig', '0.8')");
+	  . ($how{dense} ? "'sig', '0.9', 'measure', 'cosine'"
+		: $partial ? "'${table}_live', '0.8'" : "'sig', '0.8'")
+	  . ($how{within} ? ", 'within', 'tenant')" : ')');
 	my $events = $row eq 'all' ? 'INSERT OR UPDATE' : 'UPDATE';
 
-	$scope{$table} = $how{within} ? 'AND a.tenant = b.tenant AND a.live AND b.live' : '';
+	$near{$table} = $how{dense} ? 'cosine(a.sig, b.sig) >= 0.9' : 'similarity(a.sig, b.sig) >= 0.8';
+	$scope{$table} = ($how{within} ? 'AND a.tenant = b.tenant ' : '')
+	  . ($partial ? 'AND a.live AND b.live' : '');
 	$node->safe_psql(
 		'postgres', "
 		CREATE TABLE $table (id int PRIMARY KEY, body text,
-			sig signature GENERATED ALWAYS AS (shingles(body)) STORED,
+			sig signature GENERATED ALWAYS AS ("
+		  . ($how{dense} ? 'dense(embedding(body))' : 'shingles(body)') . ") STORED,
 			note text,
 			tenant int GENERATED ALWAYS AS (id % 2) STORED,
 			live boolean GENERATED ALWAYS AS (id % 7 < 6) STORED)"
@@ -165,8 +179,8 @@ sub make_table
 	$node->safe_psql(
 		'postgres', "CREATE INDEX ON $table (note);
 		CREATE INDEX ${table}_live ON $table USING gin (sig) WITH (fastupdate = off)"
-		  . ($how{within} ? ' WHERE live' : ''))
-	  if $row ne 'none' || $how{within};
+		  . ($partial ? ' WHERE live' : ''))
+	  if !$how{dense} && ($row ne 'none' || $partial);
 	$node->safe_psql(
 		'postgres', "
 		CREATE CONSTRAINT TRIGGER guard AFTER $events ON $table
@@ -264,7 +278,7 @@ sub check
 			'postgres', "
 			SET enable_mergejoin = off; SET enable_hashjoin = off;
 			SELECT count(*) FROM $table a JOIN $table b
-			ON similarity(a.sig, b.sig) >= 0.8 AND a.id < b.id $scope{$table}"),
+			ON $near{$table} AND a.id < b.id $scope{$table}"),
 		0,
 		"$name: no pair of near-duplicates by brute force");
 
@@ -331,6 +345,9 @@ make_table('statements', statement => 'all', row => 'none');
 make_table('mixed', statement => 'insert', row => 'update');
 make_table('scopes', within => 1);
 make_table('statement_scopes', within => 1, statement => 'all', row => 'none');
+make_table('vectors', dense => 1);
+make_table('vector_parts', dense => 1, partitions => 3);
+make_table('vector_statements', dense => 1, within => 1, statement => 'all', row => 'none');
 
 # Each isolation level, then all of them together
 my $seed = 1;
@@ -344,7 +361,8 @@ foreach my $level (0 .. 2)
 	check('docs', $name);
 }
 my ($errors, $committed);
-foreach my $table (qw(parts statements mixed scopes statement_scopes))
+foreach my $table (
+	qw(parts statements mixed scopes statement_scopes vectors vector_parts vector_statements))
 {
 	($errors, $committed) =
 	  finish_writers($table, start_writers($table, $table, $seed++, 120));
@@ -353,7 +371,7 @@ foreach my $table (qw(parts statements mixed scopes statement_scopes))
 }
 
 # A backend, then the postmaster are killed meanwhile
-foreach my $table (qw(docs parts statements statement_scopes))
+foreach my $table (qw(docs parts statements statement_scopes vectors))
 {
 	my @running = start_victims($table, "backend.$table", $seed++);
 	ok(kill_writer(), "backend of $table: killed");

@@ -123,7 +123,7 @@ class Guard:
     mode is reject, skip, tag (needs the column to tag), warn, or exclude (an exclusion
     constraint by an index of access method neardup).  Rows are compared that are equal in
     the columns of scope, and for which the condition is true, in SQL of the rows new and old:
-    "new.author = old.author".  column may be an index, see neardup's doc/guard.md.
+    "new.author = old.author".  measure is jaccard or cosine, which embeddings have.  column may be an index, see neardup's doc/guard.md.
     """
 
     column: str
@@ -134,6 +134,7 @@ class Guard:
     name: str = "no_near_duplicates"
     deferred: bool = False
     condition: str | None = None
+    measure: str = "jaccard"
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
@@ -144,6 +145,8 @@ class Guard:
             raise ValueError("an exclusion constraint has no scope; use mode reject")
         if self.mode == "exclude" and self.condition is not None:
             raise ValueError("an exclusion constraint has no condition; use mode reject")
+        if self.mode == "exclude" and self.measure != "jaccard":
+            raise ValueError("an exclusion constraint has no measure; use mode reject")
         if self.deferred and self.mode not in ("reject", "exclude"):
             raise ValueError("only modes reject and exclude can be deferred")
 
@@ -153,6 +156,7 @@ class Guard:
         found = [self.column, repr(float(self.threshold))]
         found += [self.mode] if self.mode != "reject" else []
         found += [self.tag] if self.tag is not None else []
+        found += ["measure", self.measure] if self.measure != "jaccard" else []
         found += ["if", self.condition] if self.condition is not None else []
         return found + (["within", *self.scope] if self.scope else [])
 
@@ -244,12 +248,15 @@ def _read_guard(row: Any) -> Guard | None:
     if "if" in rest:
         at = rest.index("if")
         condition, rest = rest[at + 1], rest[:at]
+    measure = "jaccard"
+    if rest[-2:-1] == ["measure"]:
+        measure, rest = rest[-1].lower(), rest[:-2]
     mode = rest[0] if rest else "reject"
     tag = rest[1] if len(rest) > 1 else None
     is_before, events = bool(kind & BEFORE), kind & (4 | 8 | 16)
     if is_before == (mode == "reject") or events != INSERT_OR_UPDATE:
         return None
-    return Guard(column, float(threshold), mode, scope, tag, name, deferred, condition)
+    return Guard(column, float(threshold), mode, scope, tag, name, deferred, condition, measure)
 
 
 # Texts that are compared in tables of their own, which a rollback removes

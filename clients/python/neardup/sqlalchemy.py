@@ -170,6 +170,7 @@ class Guard(SchemaItem):
         name: str = "no_near_duplicates",
         deferred: bool = False,
         condition: str | None = None,
+        measure: str = "jaccard",
     ) -> None:
         self.guard = sql.Guard(
             _name(column),
@@ -180,6 +181,7 @@ class Guard(SchemaItem):
             name,
             deferred,
             condition,
+            measure,
         )
 
     def _set_parent(self, parent: Any, **_kw: Any) -> None:
