@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import neardup
-from neardup.files import KINDS, STANDARD, TextFile, ending, open_files, sources, written
+from neardup.files import KINDS, STANDARD, Columns, TextFile, ending, open_files, sources, written
 from neardup.report import THRESHOLDS, largest, page
 from neardup.texts import ORDERS, Texts, bad_threshold
 
@@ -25,7 +25,19 @@ def options(parser: argparse.ArgumentParser) -> None:
         help="FILE.jsonl, FILE.csv, FILE.tsv or FILE.parquet, all but the last also with .gz or"
         " .zst; several of them, or a directory; a directory of text files; - for standard input",
     )
-    add("--text", default="body", help="name of the text's field or column (default: body)")
+    add(
+        "--text",
+        action="append",
+        help="name of the text's field or column (body); several are joined, --text A --text B",
+    )
+    add(
+        "--within",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="compare texts only if they are equal in this column, such as a year or a language",
+    )
+    add("--id", metavar="COLUMN", help="call a text by this column, not by its line")
     add("--threshold", type=float, default=0.8, help="resemblance from which on two are near (0.8)")
     add(
         "--keep",
@@ -39,7 +51,8 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--apart",
         type=Path,
         metavar="VERDICTS",
-        help="CSV of a report, a,b,same: what is not the same is in no group together",
+        help="CSV of a report, a,b,same: what is not the same is in no group together; with --id"
+        " it serves later files, too",
     )
     add("--encoding", help="of JSON lines, CSV and text files (utf-8)")
     forms = [ends[1:] for ends in KINDS]
@@ -73,7 +86,11 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         help="where the rest goes, in the format of FILE; a directory to be made, if FILE is one"
         " or there are several",
     )
-    add("--groups", type=Path, help="where the groups go, as CSV: line, group, representative, ...")
+    add(
+        "--groups",
+        type=Path,
+        help="where the groups go, as CSV: line or id, group, representative, ...",
+    )
     add(
         "--against",
         type=Path,
@@ -145,33 +162,37 @@ def check(parser: argparse.ArgumentParser, given: argparse.Namespace) -> None:
             parser.error(f"argument --encoding: {error}")
 
 
-def how(given: argparse.Namespace, file: TextFile) -> dict[str, Any]:
-    """How signatures are made, and which texts are apart."""
-    wanted: dict[str, Any] = {"analysis": given.analysis}
+def columns(given: argparse.Namespace, has_id: bool = True) -> Columns:
+    """Return the columns that are read."""
+    name = given.id if has_id else None
+    return Columns(tuple(given.text or ["body"]), tuple(given.within), name)
+
+
+def texts_of(given: argparse.Namespace, file: TextFile, other: TextFile | None = None) -> Texts:
+    """Return the texts of a file, and of another one, with how they are compared."""
+    how: dict[str, Any] = {"analysis": given.analysis}
     if given.k is not None:
-        wanted["k"] = given.k
+        how["k"] = given.k
     if given.apart is not None:
-        wanted["apart"] = lambda: file.apart(given.apart)
-    return wanted
+        how["apart"] = lambda: file.apart(given.apart)
+    if other is not None:
+        how["against"] = other.texts()
+    progress = False if given.quiet or not sys.stderr.isatty() else None
+    texts = Texts(given.dsn, file.texts(), given.threshold, given.keep, progress, **how)
+    texts.scoped = bool(given.within)
+    return texts
 
 
 def run(given: argparse.Namespace) -> None:
     """Do the work, and say what was done."""
     with ExitStack() as stack:
         enter = stack.enter_context
-        read = (given.text, given.skip_bad, given.encoding)
-        file = enter(open_files(given.file, *read, given.format))
-        other = None if given.against is None else enter(open_files(given.against, *read))
-        progress = False if given.quiet or not sys.stderr.isatty() else None
-        texts = Texts(
-            given.dsn,
-            file.texts(),
-            given.threshold,
-            given.keep,
-            progress,
-            against=None if other is None else other.texts(),
-            **how(given, file),
-        )
+        read = (given.skip_bad, given.encoding)
+        file = enter(open_files(given.file, columns(given), *read, given.format))
+        other = None
+        if given.against is not None:
+            other = enter(open_files(given.against, columns(given, has_id=False), *read))
+        texts = texts_of(given, file, other)
         with texts:
             if not texts.rows and file.bad:
                 raise ValueError(f"no record could be read: {file.bad[0]}")
@@ -189,26 +210,25 @@ def run(given: argparse.Namespace) -> None:
 
 def run_report(given: argparse.Namespace) -> None:
     """Write the page of `neardup report`."""
-    read = (given.text, given.skip_bad, given.encoding, given.format)
-    with open_files(given.file, *read) as file:
-        progress = False if given.quiet or not sys.stderr.isatty() else None
-        args = (given.dsn, file.texts(), given.threshold, given.keep, progress)
-        with Texts(*args, **how(given, file)) as texts:
+    read = (given.skip_bad, given.encoding, given.format)
+    with open_files(given.file, columns(given), *read) as file:
+        with texts_of(given, file) as texts:
             rows = texts.groups()
             sweep = texts.sweep(sorted({*THRESHOLDS, given.threshold}))
             total = texts.rows
         groups = largest(rows, given.most, given.members)
         wanted = {member.number: member for _, members in groups for member in members}
-        numbers, file.lines = file.lines, file.lines[:0]
+        file.forget()
         for number, text in enumerate(file.texts()):
             if number in wanted:
-                wanted[number].text = text or ""
-                wanted[number].place = file.place(numbers[number])
+                wanted[number].text = (text[0] if given.within else text) or ""
+                wanted[number].place = file.called(number)
         gone = sum(row[0] != row[2] for row in rows)
         count = sum(row[0] == row[2] and row[4] > 1 for row in rows)
         summary = (
             f"{total} texts, {total - gone} kept, {gone} near-duplicates in {count} groups at"
-            f" threshold {given.threshold:g}. Texts are named by their {file.unit} in the file."
+            f" threshold {given.threshold:g}. Texts are named by their {file.called_by} in the"
+            " file."
         )
         title = f"Near-duplicates of {file.name}"
         with written(given.out) as part:
@@ -234,12 +254,12 @@ def write_groups(file: TextFile, rows: list[Any], total: int, out: Path) -> byte
     mask = bytearray(total)
     with written(out) as part, part.open("w", encoding="utf-8", newline="") as target:
         writer = csv.writer(target)
-        writer.writerow([file.unit, "group", "representative", "similarity", "size"])
+        writer.writerow([file.called_by, "group", "representative", "similarity", "size"])
         for number, group, representative, similarity, size in rows:
             mask[number] = number == representative
             if size > 1:
-                line, of = (file.place(file.lines[n]) for n in (number, representative))
-                writer.writerow([line, group, of, similarity, size])
+                called, of = file.called(number), file.called(representative)
+                writer.writerow([called, group, of, similarity, size])
     return mask
 
 

@@ -13,6 +13,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -24,6 +25,28 @@ COMPRESSED = (".gz", ".zst", ".zstd")
 HINT_BAD = " (--skip-bad leaves such records out)"
 WRONG_BYTE = re.compile("[\udc80-\udcff]")  # by surrogateescape
 SEPARATORS = ",;\t"  # of CSV
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Names of the fields or columns that are read.
+
+    Texts of several columns are joined by blanks.  Texts are compared if they are equal in the
+    columns of ``within``.  Without an id a record is called by its line.
+    """
+
+    text: tuple[str, ...] = ("body",)
+    within: tuple[str, ...] = ()
+    id: str | None = None
+
+    @property
+    def options(self) -> dict[str, str]:
+        """Each name that is read, with the option that gives it, in the order of a record."""
+        read = dict.fromkeys(self.text, "--text")
+        read |= {name: "--within" for name in self.within if name not in read}
+        if self.id is not None:
+            read.setdefault(self.id, "--id")
+        return read
 
 
 class BadLine(ValueError):
@@ -80,30 +103,41 @@ class TextFile:
 
     unit = "line"  # what places are called
 
-    def __init__(self, path: Path, text: str, skip_bad: bool, encoding: str | None) -> None:
-        self.path, self.text, self.skip_bad = path, text, skip_bad
+    def __init__(self, path: Path, columns: Columns, skip_bad: bool, encoding: str | None) -> None:
+        self.path, self.columns, self.skip_bad = path, columns, skip_bad
         self.name = str(path)
         self.encoding = encoding or "utf-8"
         self.bad: list[str] = []
         self.lines = array("Q")  # the number of each record that was taken
+        self.ids: list[str] = []  # what each of these is called, if there are ids
+        self.called_by = columns.id or self.unit
 
-    def texts(self) -> Iterator[str | None]:
-        """The text of each good record, in order."""
+    def texts(self) -> Iterator[Any]:
+        """The text of each good record, in order; with a scope if columns give one."""
         for line, record in self.records():
             try:
                 if isinstance(record, Exception):
                     raise record
-                text = self.check(record)
+                text, scope, name = self.check(record)
             except (ValueError, LookupError, TypeError) as error:
-                plain = isinstance(error, UnicodeError) or not error.args
-                message = f"{self.where(line)}: {error if plain else error.args[0]}"
+                message = (
+                    f"{self.name}:{self.place(line)}: {error.args[0] if error.args else error}"
+                )
+                if isinstance(error, UnicodeError):
+                    message = f"{self.name}:{self.place(line)}: {error}"
                 if not self.skip_bad:
                     hint = "" if isinstance(error, NoField) and not self.lines else HINT_BAD
                     raise BadLine(message + hint) from None
                 self.bad.append(message)
                 continue
             self.lines.append(line)
-            yield text
+            if name is not None:
+                self.ids.append(name)
+            yield (text, scope) if self.columns.within else text
+
+    def forget(self) -> None:
+        """Forget the records that were read, to read them again."""
+        del self.lines[:], self.ids[:]
 
     def probe(self) -> None:
         """Read the first record, so that what is wrong with the file is said at once."""
@@ -113,19 +147,32 @@ class TextFile:
         if self.bad and not (skip_bad and self.lines):
             raise BadLine(self.bad[0] + ("" if skip_bad or "--text" in self.bad[0] else HINT_BAD))
         self.bad.clear()
-        del self.lines[:]
+        self.forget()
 
-    def check(self, record: Any) -> str | None:
-        """Return the text of a record."""
-        text = record
+    def check(self, values: list[Any]) -> tuple[str | None, str, str | None]:
+        """Return a record's text, the values of its scope, and its id."""
+        record = dict(zip(self.columns.options, values, strict=True))
+        texts = [self._text(name, record[name]) for name in self.columns.text]
+        some = [text for text in texts if text is not None]
+        scope = "\x1f".join(self._value(name, record[name]) for name in self.columns.within)
+        name = self.columns.id
+        if name is not None and record[name] in (None, ""):
+            raise ValueError(f"{name!r} is empty")
+        called = None if name is None else self._value(name, record[name])
+        return " ".join(some) if some else None, scope, called
+
+    def _value(self, name: str, value: Any) -> str:
+        """Return any value as a text; none is an empty one."""
+        return self._text(name, "" if value is None else str(value)) or ""
+
+    def _text(self, name: str, text: Any) -> str | None:
+        """Return a text that PostgreSQL can store, or none."""
         if text is None:
             return None
         if not isinstance(text, str):
-            raise TypeError(f"{self.text!r} is no text, but of type {type(text).__name__}")
+            raise TypeError(f"{name!r} is no text, but of type {type(text).__name__}")
         if "\0" in text:
-            raise ValueError(
-                f"{self.text!r} has the character U+0000, which PostgreSQL cannot store"
-            )
+            raise ValueError(f"{name!r} has the character U+0000, which PostgreSQL cannot store")
         try:
             text.encode()  # lone surrogates
         except UnicodeEncodeError:
@@ -138,16 +185,24 @@ class TextFile:
         """Say that a record is not in the file's encoding."""
         return f"not {self.encoding} (--encoding NAME, such as latin-1)"
 
-    def no_field(self, what: str, names: Any) -> NoField:
-        """What a record without the text's field raises."""
+    def missing(self, what: str, names: Any) -> NoField | None:
+        """What a record that lacks a field raises; None if it has all."""
+        lacking = [name for name in self.columns.options if name not in names]
+        if not lacking:
+            return None
         there = ", ".join(map(str, names)) or "none"
         if WRONG_BYTE.search(there):
             return NoField(self.wrong_bytes())
-        return NoField(f"there is no {what} {self.text!r}; there are: {there} (--text NAME)")
+        option = self.columns.options[lacking[0]]
+        return NoField(f"there is no {what} {lacking[0]!r}; there are: {there} ({option} NAME)")
 
     def place(self, number: int) -> Any:
-        """What a person calls the record of a number."""
+        """Where the record of a number is."""
         return number
+
+    def called(self, number: int) -> Any:
+        """What a person calls the text of a number, from 0."""
+        return self.ids[number] if self.ids else self.place(self.lines[number])
 
     def where(self, number: int) -> str:
         """What tells the record of a number from all records of other files, too."""
@@ -156,9 +211,13 @@ class TextFile:
     def apart(self, verdicts: Path) -> list[tuple[int, int]]:
         """Pairs of texts, by their numbers, that a file of verdicts says are not the same.
 
-        Its columns are a, b, same: two places of the file, and true or false.
+        Its columns are a, b, same: what two texts are called, and true or false.
         """
-        numbers = {str(self.place(line)): number for number, line in enumerate(self.lines)}
+        numbers: dict[str, int] = {}
+        for number in range(len(self.lines)):
+            called = str(self.called(number))
+            if numbers.setdefault(called, number) != number:
+                raise ValueError(f"{self.name} has two records whose {self.called_by} is {called}")
         pairs = []
         with verdicts.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(file)
@@ -167,13 +226,14 @@ class TextFile:
             for row in reader:
                 if len(row) != 3 or row[2].lower() not in ("true", "false"):
                     raise ValueError(
-                        f"{verdicts}:{reader.line_num}: a verdict is two {self.unit}s and true or"
-                        f" false, not {','.join(row)}"
+                        f"{verdicts}:{reader.line_num}: a verdict is two {self.called_by}s and true"
+                        f" or false, not {','.join(row)}"
                     )
                 for place in row[:2]:
                     if place not in numbers:
                         raise ValueError(
-                            f"{verdicts}:{reader.line_num}: {self.name} has no {self.unit} {place}"
+                            f"{verdicts}:{reader.line_num}: {self.name} has no {self.called_by}"
+                            f" {place}"
                         )
                 if row[2].lower() == "false":
                     pairs.append((numbers[row[0]], numbers[row[1]]))
@@ -233,9 +293,8 @@ class JsonLines(TextFile):
             return ValueError(f"not JSON: {error}")
         if not isinstance(value, dict):
             return ValueError(f"not a JSON object, but of type {type(value).__name__}")
-        if self.text not in value:
-            return self.no_field("field", value)
-        return value[self.text]
+        missing = self.missing("field", value)
+        return missing or [value[name] for name in self.columns.options]
 
     def write(self, mask: bytearray, out: Path) -> None:
         kept = self.kept(mask)
@@ -249,11 +308,12 @@ class Csv(TextFile):
     newline = ""
 
     def separator(self) -> str:
-        """Return what separates fields: what gives the header the text's column, or the most."""
+        """Return what separates fields: what gives the header the columns, or the most fields."""
         with self.opened() as file:
             line = file.readline()
         headers = {s: next(csv.reader([line], delimiter=s), []) for s in SEPARATORS}
-        return max(SEPARATORS, key=lambda s: (self.text in headers[s], len(headers[s])))
+        wanted = self.columns.options.keys()
+        return max(SEPARATORS, key=lambda s: (len(wanted & headers[s]), len(headers[s])))
 
     def rows(self) -> Iterator[tuple[int, Any]]:
         """The line that a row begins on, and its fields; the first one is the header."""
@@ -278,14 +338,15 @@ class Csv(TextFile):
         header: Any = next(rows, (0, []))[1]
         if isinstance(header, Exception):
             raise BadLine(f"{self.name}:1: {header}")
-        if self.text not in header:
-            raise BadLine(f"{self.name}:1: {self.no_field('column', header).args[0]}")
-        at, size = header.index(self.text), len(header)
+        missing = self.missing("column", header)
+        if missing is not None:
+            raise BadLine(f"{self.name}:1: {missing.args[0]}")
+        places, size = [header.index(name) for name in self.columns.options], len(header)
         for line, row in rows:
             if not isinstance(row, Exception) and len(row) != size:
                 yield line, ValueError(f"{len(row)} fields, and the header has {size}")
             else:
-                yield line, row if isinstance(row, Exception) else row[at]
+                yield line, row if isinstance(row, Exception) else [row[p] for p in places]
 
     def write(self, mask: bytearray, out: Path) -> None:
         kept = self.kept(mask)
@@ -304,21 +365,21 @@ class Parquet(TextFile):
 
         set_memory_pool(system_memory_pool())  # the smallest
         file = parquet.ParquetFile(self.path, buffer_size=1 << 16, pre_buffer=False)
-        if self.text not in file.schema_arrow.names:
-            raise BadLine(
-                f"{self.name}: {self.no_field('column', file.schema_arrow.names).args[0]}"
-            )
+        missing = self.missing("column", file.schema_arrow.names)
+        if missing is not None:
+            raise BadLine(f"{self.name}: {missing.args[0]}")
         yield file.schema_arrow
         yield from file.iter_batches(BATCH, columns=columns, use_threads=False)
 
     def records(self) -> Iterator[tuple[int, Any]]:
         number = 0
-        batches = self._batches([self.text])
+        names = list(self.columns.options)
+        batches = self._batches(names)
         next(batches)
         for batch in batches:
-            for value in batch.column(0).to_pylist():
+            for values in zip(*(batch.column(name).to_pylist() for name in names), strict=True):
                 number += 1
-                yield number, value
+                yield number, list(values)
 
     def write(self, mask: bytearray, out: Path) -> None:
         import pyarrow
@@ -342,8 +403,10 @@ class Folder(TextFile):
 
     unit = "file"
 
-    def __init__(self, path: Path, text: str, skip_bad: bool, encoding: str | None) -> None:
-        super().__init__(path, text, skip_bad, encoding)
+    def __init__(self, path: Path, columns: Columns, skip_bad: bool, encoding: str | None) -> None:
+        super().__init__(path, Columns(), skip_bad, encoding)
+        if columns.within or columns.id is not None:
+            raise ValueError(f"{path}: files of a directory have no columns (--within, --id)")
         self.files = files_below(path)
 
     def place(self, number: int) -> Any:
@@ -353,7 +416,7 @@ class Folder(TextFile):
         for number, name in enumerate(self.files):
             try:
                 with open_binary(self.path / name, "rb") as file:
-                    yield number, file.read().decode(self.encoding)
+                    yield number, [file.read().decode(self.encoding)]
             except UnicodeDecodeError as error:
                 yield number, ValueError(f"{self.wrong_bytes()}: {error.reason}")
 
@@ -371,7 +434,7 @@ class Shards(TextFile):
 
     def __init__(self, shards: list[TextFile]) -> None:
         first = shards[0]
-        super().__init__(first.path, first.text, first.skip_bad, first.encoding)
+        super().__init__(first.path, first.columns, first.skip_bad, first.encoding)
         self.name = f"{len(shards)} files"
         self.shards = shards
         self.starts: list[int] = []  # what a file's own numbers are added to
@@ -485,7 +548,7 @@ def sources(paths: list[Path], form: str | None) -> tuple[list[tuple[Path, type[
 @contextmanager
 def open_files(
     paths: list[Path],
-    text: str,
+    columns: Columns,
     skip_bad: bool = False,
     encoding: str | None = None,
     form: str | None = None,
@@ -493,7 +556,7 @@ def open_files(
     """Give files by what their names end on, a directory, or standard input, which is copied."""
     found, in_directory = sources(paths, form)
     if paths != [STANDARD]:
-        files = [kind(path, text, skip_bad, encoding) for path, kind in found]
+        files = [kind(path, columns, skip_bad, encoding) for path, kind in found]
         for each in files:
             each.probe()
         yield Shards(files) if in_directory and found[0][1] is not Folder else files[0]
@@ -501,7 +564,7 @@ def open_files(
     with tempfile.NamedTemporaryFile(prefix="neardup-") as copy:
         shutil.copyfileobj(sys.stdin.buffer, copy)
         copy.flush()
-        file = found[0][1](Path(copy.name), text, skip_bad, encoding)
+        file = found[0][1](Path(copy.name), columns, skip_bad, encoding)
         file.name = "standard input"
         file.probe()
         yield file

@@ -270,9 +270,9 @@ def texts_table(name: str, private: bool) -> str:
     return f"{'public' if private else 'pg_temp'}.neardup_{name}_{uuid4().hex}"
 
 
-def create_texts(table: str) -> str:
-    """Write the statement that creates the table of texts."""
-    return _create(table, "id int NOT NULL, body text")
+def create_texts(table: str, scoped: bool = False) -> str:
+    """Write the statement that creates the table of texts, each with a scope."""
+    return _create(table, "id int NOT NULL, body text" + (", scope text" if scoped else ""))
 
 
 def create_pairs(table: str, pairs: Iterable[tuple[int, int]]) -> list[str]:
@@ -328,9 +328,12 @@ def _near(maker: Maker, threshold: float) -> str:
     return f"near_duplicate({maker.sql('a.body')}, {maker.sql('b.body')}, {float(threshold)!r})"
 
 
-def delete_near(table: str, others: str, maker: Maker, threshold: float) -> str:
-    """Write the statement that deletes texts that are near one of another table."""
-    return f"DELETE FROM {table} a USING {others} b WHERE {_near(maker, threshold)}"
+def delete_near(
+    table: str, others: str, maker: Maker, threshold: float, scoped: bool = False
+) -> str:
+    """Write the statement that deletes texts that are near one of another table, in its scope."""
+    within = " AND a.scope = b.scope" if scoped else ""
+    return f"DELETE FROM {table} a USING {others} b WHERE {_near(maker, threshold)}{within}"
 
 
 def text_pairs(table: str, others: str | None, maker: Maker, threshold: float) -> str:

@@ -9,8 +9,9 @@ from neardup import sql
 from neardup.session import Progress, Session
 
 SIGNATURE = b"PGCOPY\n\xff\r\n\0" + bytes(8)  # what a binary COPY begins with
-ROW = struct.Struct("!hiiI")  # two fields; the first is an int of four bytes; size of the second
-NULL_ROW = struct.Struct("!hiii")
+ROW = struct.Struct("!hii")  # number of fields; the first is an int of four bytes
+SIZE = struct.Struct("!I")  # of a field
+NULL = b"\xff\xff\xff\xff"
 CHUNK = 1 << 18
 ORDERS = {
     "first": "id",
@@ -30,18 +31,19 @@ class Texts:
     """Texts, and those of a second source, in tables that are gone when the block ends.
 
     All that can be wrong with the arguments is said before a server is asked.  ``apart`` gives
-    pairs of texts that are not in one group, by their numbers, once all were read.
+    pairs of texts that are not in one group, by their numbers, once all were read.  Set ``scoped``
+    before the block if the sources give pairs of a text and the scope that it is compared in.
     """
 
     def __init__(
         self,
         conn: Any,
-        texts: Iterable[str | None],
+        texts: Iterable[Any],
         threshold: float = 0.8,
         keep: str = "first",
         progress: bool | None = None,
         total: int | None = None,
-        against: Iterable[str | None] | None = None,
+        against: Iterable[Any] | None = None,
         apart: Callable[[], Iterable[tuple[int, int]]] | None = None,
         **how: Any,
     ) -> None:
@@ -50,6 +52,7 @@ class Texts:
         if not 0 < threshold <= 1:
             raise ValueError(f"threshold {bad_threshold(threshold)}")
         self.threshold, self.order = threshold, ORDERS[keep]
+        self.scoped = False
         self.progress = Progress(progress)
         self.maker = sql.Maker.of(**how)
         self.texts, self.total, self.against, self.apart = texts, total, against, apart
@@ -77,24 +80,23 @@ class Texts:
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         self.session.__exit__(kind, error, trace)
 
-    def _copy(self, name: str, texts: Iterable[str | None]) -> str:
+    def _copy(self, name: str, texts: Iterable[Any]) -> str:
         """Make a table of texts; return its name."""
         table = sql.texts_table(name, self.session.private)
-        self.session.run(sql.create_texts(table))
+        self.session.run(sql.create_texts(table, self.scoped))
         with self.progress.bar("copy", self.total if name == "texts" else None) as done:
             copy = f"COPY {table} FROM STDIN (FORMAT binary)"
             self.session.copy_in(copy, self._encode(texts, done))
         return table
 
-    def _encode(self, texts: Iterable[str | None], done: Any) -> Iterator[bytes]:
+    def _encode(self, texts: Iterable[Any], done: Any) -> Iterator[bytes]:
         out = bytearray(SIGNATURE)
         number = reported = 0
-        for number, text in zip(count(1), texts):
-            if text is None:
-                out += NULL_ROW.pack(2, 4, number - 1, -1)
-            else:
-                data = encode(text, number - 1)
-                out += ROW.pack(2, 4, number - 1, len(data)) + data
+        for number, item in zip(count(1), texts):
+            values = item if self.scoped else (item,)
+            out += ROW.pack(1 + len(values), 4, number - 1)
+            for value in values:
+                out += NULL if value is None else encode(value, number - 1)
             if len(out) > CHUNK:
                 yield bytes(out)
                 out.clear()
@@ -107,7 +109,8 @@ class Texts:
     def _groups(self, columns: str) -> str:
         """Write the query of the groups, once rows near the others are gone."""
         if self.against is not None:
-            self.session.run(sql.delete_near(self.table, self.others, self.maker, self.threshold))
+            args = (self.table, self.others, self.maker, self.threshold, self.scoped)
+            self.session.run(sql.delete_near(*args))
         return self._group_rows(columns, self.threshold)
 
     def _group_rows(self, columns: str, threshold: float) -> str:
@@ -116,7 +119,8 @@ class Texts:
         The server keeps a text from a representative only.  So one text of a pair that is in
         one group is kept from the group's representative, until no group has such a pair.
         """
-        query = f"SELECT id, {self.maker.sql('body')} FROM {self.table} ORDER BY {self.order}"
+        columns_read = f"id, {self.maker.sql('body')}" + (", scope" if self.scoped else "")
+        query = f"SELECT {columns_read} FROM {self.table} ORDER BY {self.order}"
         if self.pairs_apart is not None:
             self.session.run(sql.forget_added(self.pairs_apart))
             while self.session.run(sql.add_apart(query, threshold, self.pairs_apart)):
@@ -161,7 +165,7 @@ class Texts:
 
 
 def encode(text: Any, row: int) -> bytes:
-    """Return a text as the server takes it, or say which row cannot be stored, and why."""
+    """Return a text as COPY takes it, or say which row cannot be stored, and why."""
     if not isinstance(text, str):
         raise TypeError(f"row {row}: a text is needed, not {type(text).__name__}")
     try:
@@ -170,4 +174,4 @@ def encode(text: Any, row: int) -> bytes:
         raise ValueError(f"row {row}: {error}") from None
     if b"\0" in data:
         raise ValueError(f"row {row}: a text of PostgreSQL has no character U+0000")
-    return data
+    return SIZE.pack(len(data)) + data

@@ -430,6 +430,88 @@ def test_report_in_a_browser(dsn, tmp_path, database):
         assert kept == [(1,), (2,), (3,), (4,)]
 
 
+RECORD = ("key", "title", "authors", "year")
+CATALOGUE = [
+    ("a1", "Annual report of the city library", "City Library", 2019),
+    ("a2", "Annual report of the city library.", "City Library", 2020),
+    ("b,1", "Annual report of the city library", "Harbour Office and its friends abroad", 2019),
+    ("c1", "Something else", None, None),
+    ("a3", "Annual report of the City Library", "City Library", 2020),
+    ("c2", "Something else!", None, None),
+]
+
+
+def write_catalogue(folder, kind, rows=CATALOGUE):
+    """The same records as CSV, JSON lines or parquet."""
+    path = folder / f"in.{kind}"
+    records = [dict(zip(RECORD, row, strict=True)) for row in rows]
+    if kind == "jsonl":
+        write_jsonl(path, records)
+    elif kind == "parquet":
+        parquet.write_table(pyarrow.Table.from_pylist(records), path)
+    else:
+        with path.open("w", newline="") as file:
+            csv.writer(file).writerows([RECORD, *rows])
+    return path
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_columns(dsn, tmp_path, kind):
+    """Texts of several columns, compared within others, called by an id."""
+    source, groups = write_catalogue(tmp_path, kind), tmp_path / "groups.csv"
+    for given, wanted in (
+        ([], "a1 a2 b,1 a3 | c1 c2"),
+        (["--text", "authors"], "a1 a2 a3 | c1 c2"),
+        (["--within", "year"], "a1 b,1 | a2 a3 | c1 c2"),
+        (["--text", "authors", "--within", "year"], "a2 a3 | c1 c2"),
+        (["--within", "year", "--within", "authors"], "a2 a3 | c1 c2"),
+    ):
+        call = [str(source), "--text", "title", "--id", "key", "--groups", str(groups), "--quiet", dsn, *given]
+        assert main(call) == 0
+        found = {}
+        for row in csv.DictReader(groups.open()):
+            found.setdefault(row["representative"], []).append(row["key"])
+        assert " | ".join(" ".join(keys) for keys in found.values()) == wanted
+
+
+def test_verdicts_by_id(dsn, tmp_path, capsys):
+    """Verdicts hold for a later file, whatever lines its records have."""
+    source, out, verdicts = write_catalogue(tmp_path, "csv"), tmp_path / "out.csv", tmp_path / "verdicts.csv"
+    call = [str(source), "--text", "title", "--id", "key", "--apart", str(verdicts), "-o", str(out), "--quiet", dsn]
+    verdicts.write_text('a,b,same\na1,"b,1",false\nc1,c2,true\n')
+    write_catalogue(tmp_path, "csv", [("z", "A new book", "Eve", 2026), *reversed(CATALOGUE)])
+    assert main(call) == 0
+    assert [row["key"] for row in csv.DictReader(out.open())] == ["z", "c2", "a3", "a1"]
+    page = tmp_path / "page.html"
+    assert main(["report", *call[:5], "-o", str(page), dsn]) == 0
+    assert "Texts are named by their key in the file." in page.read_text()
+    assert 'data-a="a3" data-b="b,1"' in page.read_text()
+    for rows, message in (
+        ([*CATALOGUE, CATALOGUE[0]], "in.csv has two records whose key is a1"),
+        ([*CATALOGUE, ("", "No key", "", "")], "in.csv:8: 'key' is empty"),
+        (CATALOGUE[1:], "verdicts.csv:2: " + str(source) + " has no key a1"),
+    ):
+        write_catalogue(tmp_path, "csv", rows)
+        assert main(call) == 1
+        assert message in capsys.readouterr().err
+    for option in ("--id", "--within"):
+        assert main([str(source), "--text", "title", option, "x", dsn]) == 1
+        assert f"no column 'x'; there are: key, title, authors, year ({option} NAME)" in capsys.readouterr().err
+
+
+def test_against_within(dsn, tmp_path):
+    """A text of the other file counts if it is of the same year."""
+    source, out, other = write_catalogue(tmp_path, "csv"), tmp_path / "out.csv", tmp_path / "other.csv"
+    other.write_text("year,title\n2020,Annual report of the city library\n,Something else\n")
+    call = [str(source), "--text", "title", "--within", "year", "-o", str(out), "--quiet", dsn]
+    assert main([*call, "--against", str(other)]) == 0
+    assert [row["key"] for row in csv.DictReader(out.open())] == ["a1"]
+    texts = tmp_path / "texts"
+    texts.mkdir()
+    (texts / "a.txt").write_text("a")
+    assert main([str(texts), "--within", "year", dsn]) == 1
+
+
 def test_not_the_same_through_a_third(dsn, tmp_path):
     """Two texts that are not the same are in no group, though a third one is near both."""
     source, verdicts, groups = (tmp_path / name for name in ("in.jsonl", "verdicts.csv", "groups.csv"))
