@@ -1261,12 +1261,45 @@ connect_set(SetGroups *groups, const JoinSet *set)
 	find_candidates(groups, set, set->first, connect_match);
 }
 
+/* True if the index has one component, and all members belong to it. */
+static bool
+is_connected(SetGroups *groups)
+{
+	uint32		root;
+
+	if (groups->ncomponents != 1)
+		return false;
+	root = links_root(&groups->states, groups->main.members[0].first);
+	for (uint32 i = 0; i < groups->store.n; i++)
+	{
+		int			bit = STATUS_BIT(state_of(groups, i, false)->status);
+
+		CHECK_EVERY(i);
+		if ((bit & MEMBERS) != 0 && links_root(&groups->states, i) != root)
+			return false;
+	}
+	return true;
+}
+
+/* Unite the components of members with the components of their matches. */
+static void
+connect_members(SetGroups *groups)
+{
+	JoinSet    *set;
+
+	if (is_connected(groups))
+		return;
+	set_store_seek(&groups->store, groups->members_from);
+	while ((set = next_set(groups, MEMBERS)) != NULL)
+		connect_set(groups, set);
+	consider_deferred(groups, connect_match);
+}
+
 /* Unite the components of matching sets. */
 static void
 connect(SetGroups *groups)
 {
 	uint64		position = 0;
-	JoinSet    *set;
 
 	if (groups->members_from == PG_UINT64_MAX)
 		return;
@@ -1277,10 +1310,8 @@ connect(SetGroups *groups)
 		set_store_seek(&groups->store, position);
 		more = index_block(groups);
 		position = set_store_tell(&groups->store);
-		set_store_seek(&groups->store, groups->members_from);
-		while (more && (set = next_set(groups, MEMBERS)) != NULL)
-			connect_set(groups, set);
-		consider_deferred(groups, connect_match);
+		if (more)
+			connect_members(groups);
 		end_block(groups);
 		if (!more)
 			return;
