@@ -20,13 +20,11 @@ typedef SetStays (*SetStaysCallback) (void *context, uint32 number);
 
 /*
  * Write the prepared sets of a store on disk again, those that stay, without
- * keys of one such set only.  Filters of `memory` bytes take some keys for ones
- * that another set has: call it again, with another salt, as long as it returns
- * true.  *nkeys is the number of keys of all sets, or more; then of those that
- * are left.
+ * keys of one such set only.  nkeys is the number of keys of all sets, or
+ * more; the function returns the number of keys that are left, some of which
+ * may still be of one set.  It takes `memory` bytes beside buffers of files.
  */
-extern bool lonely_keys_drop(SetStore *store, uint64 salt, size_t memory,
-							 uint64 *nkeys, SetStaysCallback stays,
-							 void *context);
+extern uint64 lonely_keys_drop(SetStore *store, uint64 nkeys, size_t memory,
+							   SetStaysCallback stays, void *context);
 
 #endif							/* NEARDUP_LONELY_KEYS_H */

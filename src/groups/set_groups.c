@@ -144,7 +144,6 @@ struct SetGroups
 	size_t		nsets;
 	size_t		max_sets;		/* allocated */
 	Arena		arena;			/* memory of the batch */
-	uint64		nlooks;			/* times that lonely keys were dropped */
 	Deferred	deferred;
 	Arena		probing;		/* memory of the set that is compared */
 
@@ -448,10 +447,9 @@ waiting_stay(void *context, uint32 number)
 static void
 drop_lonely_keys(SetGroups *groups, SetStaysCallback stays)
 {
-	while (lonely_keys_drop(&groups->store, ++groups->nlooks,
-							memory_share(groups, INDEX_SHARE),
-							&groups->npostings, stays, groups))
-		 /* again */ ;
+	groups->npostings = lonely_keys_drop(&groups->store, groups->npostings,
+										 memory_share(groups, INDEX_SHARE),
+										 stays, groups);
 }
 
 /* Compute the keys of each set. */

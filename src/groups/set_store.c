@@ -41,9 +41,8 @@ set_store_bytes(const SetStore *store)
 	return store->arena.bytes + store->max_sets * sizeof(JoinSet);
 }
 
-/* Create a file of sets. */
-static void
-create_file(SpillFile *file, const char *name)
+void
+set_store_create_file(SpillFile *file, const char *name)
 {
 	static const SpillStore private_store = {.nparts = 1};
 
@@ -69,7 +68,7 @@ set_store_begin_on_disk(SetStore *store, bool by_keys)
 	memset(store, 0, sizeof(SetStore));
 	store->on_disk = true;
 	store->by_keys = by_keys;
-	create_file(&store->values, "values");
+	set_store_create_file(&store->values, "values");
 	spillreader_create(&store->value_reader, &store->values, BLCKSZ);
 	spillreader_create(&store->key_reader, &store->keys, BLCKSZ);
 }
@@ -121,7 +120,7 @@ set_store_begin_preparing(SetStore *store)
 {
 	store->nprepared = 0;
 	if (store->on_disk)
-		create_file(&store->prepared, "keys");
+		set_store_create_file(&store->prepared, "keys");
 }
 
 JoinSet *

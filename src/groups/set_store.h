@@ -43,6 +43,9 @@ typedef struct SetStore
 	uint64		position;		/* position of the next set */
 } SetStore;
 
+/* Create a temporary file of this process. */
+extern void set_store_create_file(SpillFile *file, const char *name);
+
 /*
  * Begin an empty store in the current memory context, in blocks of memory of
  * that size.
