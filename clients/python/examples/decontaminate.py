@@ -1,15 +1,18 @@
-"""Leave out of a training set what is near a text of the test set."""
+"""Leave out of a training set what has half or more of a test question in it."""
 
 from neardup.frames import dedupe, pairs
 
 train = [
-    "What is the capital of France? It is Paris, a city on the Seine.",
+    "Our quiz had five rounds. What is the longest river that flows into the Black Sea? Nobody knew"
+    " it, so we looked it up, and went home late, in the rain, by the last bus of the evening.",
     "How many legs does a spider have? It has eight of them.",
 ]
-test = ["what is the capital of France? It is Paris, a city on the Seine!"]
-print(dedupe(train, against=test, conn=""))
-print(pairs(train, against=test, conn=""))
+test = ["What is the longest river that flows into the Black Sea?"]
+print(dedupe(train, against=test, contained=0.5, conn=""))
+print(pairs(train, against=test, contained=0.5, conn=""))
+print(pairs(train, against=test, conn=""))  # whole texts: little resemblance
 
 # Prints:
 # ['How many legs does a spider have? It has eight of them.']
 # [Pair(a=0, b=0, similarity=1.0)]
+# []

@@ -11,7 +11,7 @@ from typing import Any
 import neardup
 from neardup.files import KINDS, STANDARD, Columns, TextFile, ending, open_files, sources, written
 from neardup.report import THRESHOLDS, largest, page
-from neardup.texts import ORDERS, Texts, bad_threshold
+from neardup.texts import ORDERS, Against, Texts, bad_threshold
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -98,8 +98,20 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         metavar="FILE2",
         help="leave out what is near a text of FILE2, too; a directory, or once for each file",
     )
+    add(
+        "--contained",
+        type=float,
+        metavar="SHARE",
+        help="with --against: leave out what has this share of the shingles of a text of FILE2,"
+        " such as 0.5, to find test questions within training texts",
+    )
     given = parser.parse_intermixed_args(arguments)
     check(parser, given)
+    if given.contained is not None:
+        if given.against is None:
+            parser.error("argument --contained: name what is contained by --against FILE2")
+        if not 0 < given.contained <= 1:
+            parser.error(f"argument --contained: {bad_threshold(given.contained)}")
     check_out(parser, given)
     return given
 
@@ -176,7 +188,7 @@ def texts_of(given: argparse.Namespace, file: TextFile, other: TextFile | None =
     if given.apart is not None:
         how["apart"] = lambda: file.apart(given.apart)
     if other is not None:
-        how["against"] = other.texts()
+        how["against"] = Against(other.texts(), given.contained)
     progress = False if given.quiet or not sys.stderr.isatty() else None
     texts = Texts(given.dsn, file.texts(), given.threshold, given.keep, progress, **how)
     texts.scoped = bool(given.within)
@@ -199,13 +211,18 @@ def run(given: argparse.Namespace) -> None:
             if given.groups is None:
                 mask = texts.kept()
             else:
-                mask = write_groups(file, texts.groups(), texts.rows, given.groups)
+                rows = texts.groups()
+                near = [] if other is None else near_places(texts.near_others(), other)
+                mask = write_groups(file, rows, near, texts.rows, given.groups)
                 given.written.append(given.groups)
         if given.out is not None:
             file.write(mask, given.out)
             given.written.append(given.out)
         if not given.quiet:
-            report(file, mask, sys.stderr if STANDARD in (given.out, given.groups) else sys.stdout)
+            bad = file.bad + (other.bad if other else [])
+            report(
+                file, bad, mask, sys.stderr if STANDARD in (given.out, given.groups) else sys.stdout
+            )
 
 
 def run_report(given: argparse.Namespace) -> None:
@@ -238,19 +255,29 @@ def run_report(given: argparse.Namespace) -> None:
             print(f"{total} texts, {gone} near-duplicates, {count} groups: {given.out}")
 
 
-def report(file: TextFile, mask: bytearray, to: Any) -> None:
-    """Print the counts."""
-    for message in file.bad[:10]:
+def report(file: TextFile, bad: list[str], mask: bytearray, to: Any) -> None:
+    """Print the counts, and what could not be read."""
+    for message in bad[:10]:
         print(f"left out: {message}", file=sys.stderr)
-    if len(file.bad) > 10:
-        print(f"left out: {len(file.bad) - 10} more", file=sys.stderr)
+    if len(bad) > 10:
+        print(f"left out: {len(bad) - 10} more", file=sys.stderr)
     kept = sum(mask)
     counts = f"{len(mask)} texts, {kept} kept, {len(mask) - kept} near-duplicates"
-    print(counts + (f", {len(file.bad)} bad {file.unit}s" if file.bad else ""), file=to)
+    print(counts + (f", {len(bad)} bad {file.unit}s" if bad else ""), file=to)
 
 
-def write_groups(file: TextFile, rows: list[Any], total: int, out: Path) -> bytearray:
-    """Write the groups of more than one text, by where they are; return what stays."""
+def near_places(near: list[Any], other: TextFile) -> list[tuple[int, str, float]]:
+    """What was left out for a text of the other file, where that is, and the value of the two."""
+    return [(number, other.where(other.lines[of]), value) for number, of, value in near]
+
+
+def write_groups(
+    file: TextFile, rows: list[Any], near: list[tuple[int, str, float]], total: int, out: Path
+) -> bytearray:
+    """Write the groups of more than one text, by where they are; return what stays.
+
+    Then comes what was left out for a text of another file, which has no group.
+    """
     mask = bytearray(total)
     with written(out) as part, part.open("w", encoding="utf-8", newline="") as target:
         writer = csv.writer(target)
@@ -260,6 +287,8 @@ def write_groups(file: TextFile, rows: list[Any], total: int, out: Path) -> byte
             if size > 1:
                 called, of = file.called(number), file.called(representative)
                 writer.writerow([called, group, of, similarity, size])
+        for number, where, value in near:
+            writer.writerow([file.called(number), None, where, value, None])
     return mask
 
 

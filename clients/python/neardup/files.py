@@ -120,11 +120,8 @@ class TextFile:
                     raise record
                 text, scope, name = self.check(record)
             except (ValueError, LookupError, TypeError) as error:
-                message = (
-                    f"{self.name}:{self.place(line)}: {error.args[0] if error.args else error}"
-                )
-                if isinstance(error, UnicodeError):
-                    message = f"{self.name}:{self.place(line)}: {error}"
+                plain = isinstance(error, UnicodeError) or not error.args
+                message = f"{self.where(line)}: {error if plain else error.args[0]}"
                 if not self.skip_bad:
                     hint = "" if isinstance(error, NoField) and not self.lines else HINT_BAD
                     raise BadLine(message + hint) from None

@@ -3,9 +3,16 @@
 from typing import Any, TypeVar, overload
 
 from neardup.rows import Group, Pair, rows_of
-from neardup.texts import Texts
+from neardup.texts import Against, Texts
 
 F = TypeVar("F")
+
+
+def _against(given: Any, text: str, contained: float | None) -> Against | None:
+    """Return what is compared with, if anything is."""
+    if given is None and contained is not None:
+        raise ValueError("contained says how texts are compared with those of against: name it")
+    return None if given is None else Against(rows_of(given, text).texts(), contained)
 
 
 def dedupe(
@@ -15,6 +22,7 @@ def dedupe(
     keep: str = "first",
     *,
     against: Any = None,
+    contained: float | None = None,
     conn: Any = None,
     progress: bool | None = None,
     **how: Any,
@@ -22,13 +30,15 @@ def dedupe(
     """Return the frame, column or list without near-duplicates.
 
     The first, last, longest or shortest of near-duplicates is kept.  Rows that are near a row
-    of ``against``, a second frame or list, are left out, too.  ``conn`` is a connection of
-    psycopg, psycopg2 or pg8000.dbapi, an engine, connection or session of SQLAlchemy, or a DSN,
-    to a database with the extension; without it a private server runs meanwhile.  Further
-    arguments say how signatures are made: analysis="english", k=2.
+    of ``against``, a second frame or list, are left out, too; with ``contained`` those that have
+    this share of the shingles of such a text, a test question within a training text.
+
+    ``conn`` is a connection of psycopg, psycopg2 or pg8000.dbapi, an engine, connection or session
+    of SQLAlchemy, or a DSN, to a database with the extension; without it a private server runs
+    meanwhile.  Further arguments say how signatures are made: analysis="english", k=2.
     """
     rows = rows_of(frame, text)
-    other = None if against is None else rows_of(against, text).texts()
+    other = _against(against, text, contained)
     with Texts(conn, rows.texts(), threshold, keep, progress, len(rows), other, **how) as texts:
         mask = texts.kept()
     kept: F = rows.kept(mask)
@@ -74,16 +84,18 @@ def pairs(
     threshold: float = 0.8,
     *,
     against: Any = None,
+    contained: float | None = None,
     conn: Any = None,
     progress: bool | None = None,
     **how: Any,
 ) -> Any:
     """Return a frame of all pairs of near-duplicates, by their row numbers from 0, a < b.
 
-    With ``against`` b is a row of that second frame or list.
+    With ``against`` b is a row of that second frame or list; with ``contained`` the similarity is
+    the share of b's shingles that a has, at least that.
     """
     rows = rows_of(frame, text)
-    other = None if against is None else rows_of(against, text).texts()
+    other = _against(against, text, contained)
     with Texts(conn, rows.texts(), threshold, "first", progress, len(rows), other, **how) as texts:
         found = texts.pairs()
     return rows.table(Pair, found)

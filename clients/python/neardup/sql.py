@@ -324,23 +324,41 @@ GROUP_COUNTS = (
 )
 
 
-def _near(maker: Maker, threshold: float) -> str:
-    return f"near_duplicate({maker.sql('a.body')}, {maker.sql('b.body')}, {float(threshold)!r})"
+def take_out_near(table: str, pairs: str, gone: str) -> list[str]:
+    """Write the statements that move texts that are near one of another table to a table gone.
+
+    Its columns are the text, the nearest of the others, and the value of the two; pairs is a
+    query of all pairs.
+    """
+    kind = "TEMPORARY" if gone.startswith("pg_temp.") else "UNLOGGED"
+    best = f"SELECT DISTINCT ON (a) a, b, value FROM ({pairs}) p ORDER BY a, value DESC, b"
+    return [
+        f"CREATE {kind} TABLE {gone.split('.')[1]} AS {best}",
+        f"DELETE FROM {table} USING {gone} WHERE id = a",
+    ]
 
 
-def delete_near(
-    table: str, others: str, maker: Maker, threshold: float, scoped: bool = False
-) -> str:
-    """Write the statement that deletes texts that are near one of another table, in its scope."""
-    within = " AND a.scope = b.scope" if scoped else ""
-    return f"DELETE FROM {table} a USING {others} b WHERE {_near(maker, threshold)}{within}"
-
-
-def text_pairs(table: str, others: str | None, maker: Maker, threshold: float) -> str:
-    """Write the query of all pairs of texts of a table, or of two."""
-    order = " AND a.id < b.id" if others is None else ""
+def text_pairs(table: str, maker: Maker, threshold: float) -> str:
+    """Write the query of all pairs of texts of a table."""
+    a, b = maker.sql("a.body"), maker.sql("b.body")
     return (
-        f"SELECT a.id, b.id, similarity({maker.sql('a.body')}, {maker.sql('b.body')})"
-        f" FROM {table} a JOIN {others or table} b ON {_near(maker, threshold)}{order}"
-        " ORDER BY a.id, b.id"
+        f"SELECT a.id AS a, b.id AS b, similarity({a}, {b}) AS value FROM {table} a"
+        f" JOIN {table} b ON near_duplicate({a}, {b}, {float(threshold)!r}) AND a.id < b.id"
+    )
+
+
+def pairs_with(
+    table: str, others: str, maker: Maker, threshold: float, contained: float | None
+) -> str:
+    """Write the query of pairs of a text and a near one of another table.
+
+    With ``contained`` the text has that share of the other text's shingles.
+    """
+    a, b = maker.sql("a.body"), maker.sql("b.body")
+    value, condition = f"similarity({a}, {b})", f"near_duplicate({a}, {b}, {float(threshold)!r})"
+    if contained is not None:
+        value, condition = f"containment({b}, {a})", f"contained_in({b}, {a}, {float(contained)!r})"
+    return (
+        f"SELECT a.id AS a, b.id AS b, {value} AS value FROM {table} a JOIN {others} b"
+        f" ON {condition}"
     )

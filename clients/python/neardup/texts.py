@@ -3,7 +3,7 @@
 import struct
 from collections.abc import Callable, Iterable, Iterator
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 from neardup import sql
 from neardup.session import Progress, Session
@@ -27,8 +27,19 @@ def bad_threshold(threshold: float) -> str:
     return f"{threshold:g} is not above 0 and at most 1{percent}"
 
 
+class Against(NamedTuple):
+    """Texts of a second source, and which texts are near one of them.
+
+    ``contained`` is the share of a second text's shingles that a text has to have; without it
+    their resemblance reaches the threshold.
+    """
+
+    texts: Iterable[Any]
+    contained: float | None = None
+
+
 class Texts:
-    """Texts, and those of a second source, in tables that are gone when the block ends.
+    """Texts, and the texts of a second source, in tables that are gone when the block ends.
 
     All that can be wrong with the arguments is said before a server is asked.  ``apart`` gives
     pairs of texts that are not in one group, by their numbers, once all were read.  Set ``scoped``
@@ -43,7 +54,7 @@ class Texts:
         keep: str = "first",
         progress: bool | None = None,
         total: int | None = None,
-        against: Iterable[Any] | None = None,
+        against: Against | None = None,
         apart: Callable[[], Iterable[tuple[int, int]]] | None = None,
         **how: Any,
     ) -> None:
@@ -51,6 +62,8 @@ class Texts:
             raise ValueError(f"keep is one of {', '.join(ORDERS)}, not {keep!r}")
         if not 0 < threshold <= 1:
             raise ValueError(f"threshold {bad_threshold(threshold)}")
+        if against and against.contained is not None and not 0 < against.contained <= 1:
+            raise ValueError(f"contained {bad_threshold(against.contained)}")
         self.threshold, self.order = threshold, ORDERS[keep]
         self.scoped = False
         self.progress = Progress(progress)
@@ -65,7 +78,7 @@ class Texts:
             self.table = self._copy("texts", self.texts)
             if self.against is not None:
                 rows = self.rows
-                self.others = self._copy("others", self.against)
+                self.others = self._copy("others", self.against.texts)
                 self.rows = rows
             self.pairs_apart = None
             if self.apart is not None:
@@ -109,8 +122,10 @@ class Texts:
     def _groups(self, columns: str) -> str:
         """Write the query of the groups, once rows near the others are gone."""
         if self.against is not None:
-            args = (self.table, self.others, self.maker, self.threshold, self.scoped)
-            self.session.run(sql.delete_near(*args))
+            self.gone = sql.texts_table("gone", self.session.private)
+            pairs = self._pairs_with(self.against.contained)
+            for statement in sql.take_out_near(self.table, pairs, self.gone):
+                self.session.run(statement)
         return self._group_rows(columns, self.threshold)
 
     def _group_rows(self, columns: str, threshold: float) -> str:
@@ -143,6 +158,15 @@ class Texts:
         columns = "id, group_id, representative, similarity, size"
         return self._search(self._groups(columns) + " ORDER BY id")
 
+    def near_others(self) -> list[Any]:
+        """Rows (number, other, value) of texts that the second source left out, once grouped."""
+        return self.session.run(f"SELECT a, b, value FROM {self.gone} ORDER BY a")
+
+    def _pairs_with(self, contained: float | None) -> str:
+        args = (self.table, self.others, self.maker, self.threshold)
+        within = " AND a.scope = b.scope" if self.scoped else ""
+        return sql.pairs_with(*args, contained) + within
+
     def sweep(self, thresholds: Iterable[float]) -> list[tuple[float, int, int, int]]:
         """Threshold, groups of more than one text, texts that go, size of the largest group."""
         found = []
@@ -154,8 +178,11 @@ class Texts:
 
     def pairs(self) -> list[Any]:
         """Rows (a, b, similarity) of all pairs, b of the other source if there is one."""
-        other = None if self.against is None else self.others
-        return self._search(sql.text_pairs(self.table, other, self.maker, self.threshold))
+        if self.against is None:
+            query = sql.text_pairs(self.table, self.maker, self.threshold)
+        else:
+            query = self._pairs_with(self.against.contained)
+        return self._search(query + " ORDER BY a, b")
 
     def _search(self, query: str) -> list[Any]:
         with self.progress.bar("search", self.rows) as done:

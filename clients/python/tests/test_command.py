@@ -327,6 +327,33 @@ def test_against(dsn, tmp_path, capsys):
     assert main([str(source), "-o", str(out), "--against", str(other), dsn]) == 0
     assert [json.loads(line)["n"] for line in out.open()] == [1, 3]
     assert "5 texts, 2 kept, 3 near-duplicates" in capsys.readouterr().out
+    groups = tmp_path / "groups.csv"
+    other.write_text(f'body\n"A text that is nowhere else."\n"{TEXTS[2]}"\n7,8\n')
+    assert main([str(source), "--groups", str(groups), "--against", str(other), "--skip-bad", dsn]) == 0
+    shown = capsys.readouterr()
+    assert "5 texts, 2 kept, 3 near-duplicates, 1 bad lines" in shown.out
+    assert "left out: " in shown.err
+    assert "other.csv:4: 2 fields" in shown.err
+    rows = [(r["line"], r["group"], r["representative"], r["size"]) for r in csv.DictReader(groups.open())]
+    assert rows == [(line, "", f"{other}:3", "") for line in "135"]
+
+
+def test_contained(dsn, tmp_path, capsys):
+    """A question within a long text has little resemblance to it, and is contained in it."""
+    long = " ".join(f"A sentence of the number {n} is here to be read, once, for {n * n}." for n in range(40))
+    source = write_jsonl(tmp_path / "in.jsonl", [{"body": f"{long} {TEXTS[0]} {long[::-1]}"}, {"body": long}])
+    other, out, groups = write_jsonl(tmp_path / "test.jsonl"), tmp_path / "out.jsonl", tmp_path / "groups.csv"
+    call = [str(source), "--against", str(other), "-o", str(out), "--groups", str(groups), dsn]
+    assert main(call) == 0
+    assert len(out.read_text().splitlines()) == 2
+    assert main([*call, "--contained", "0.5"]) == 0
+    assert json.loads(out.read_text()) == {"body": long}
+    rows = list(csv.reader(groups.open()))[1:]
+    assert rows == [["1", "", f"{other}:1", "1.0", ""]]
+    for given, message in (["--contained", "0.5"], "--against FILE2"), (["--contained", "50", "--against", "x"], "50 percent are 0.5"):
+        with pytest.raises(SystemExit):
+            main([str(source), *given, dsn])
+        assert message in capsys.readouterr().err
 
 
 def test_interrupted(database, tmp_path):

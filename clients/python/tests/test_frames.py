@@ -213,6 +213,12 @@ def test_against(conn, frame):
     assert frames.dedupe([near_second_only, "x y z"], against=other, conn=conn) == ["x y z"]
     found = rows(frames.pairs(frame, against=[TEXTS[2]], conn=conn))
     assert list(zip(found["a"], found["b"], strict=True)) == [(0, 0), (3, 0), (4, 0)]
+    long = f"{other[0]} {TEXTS[2]} {other[1]}"
+    assert frames.dedupe([long, other[0]], against=[TEXTS[2]], conn=conn) == [long, other[0]]
+    assert frames.dedupe([long, other[0]], against=[TEXTS[2]], contained=1, conn=conn) == [other[0]]
+    assert frames.pairs([other[0], long], against=TEXTS, contained=0.5, conn=conn) == [(1, 0, 13 / 14), (1, 2, 1)]
+    with pytest.raises(ValueError, match="against"):
+        frames.dedupe([long], contained=1, conn=conn)
 
 
 def test_sqlalchemy(database, frame):
