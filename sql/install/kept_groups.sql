@@ -278,10 +278,10 @@ BEGIN
                 AND (x.relname = $4 OR i.indpred IS NULL AND EXISTS (SELECT FROM pg_depend WHERE classid = ''pg_class''::regclass
                      AND objid = x.oid AND refobjid = $3 AND refobjsubid = $5))) AS indexes (name, answer)', schema)
         INTO served, answers USING threshold, measure, relation, CASE WHEN column_number IS NULL THEN signature END, column_number;
-    -- no index holds dense vectors, method 27: their rows are joined
+    -- no index holds dense vectors, method 27: their rows are joined; without a row, the measure tells that they come
     IF NOT served AND measure = 'cosine' AND column_number IS NOT NULL AND c.relkind IN ('r', 'p')
         AND c.relowner = (SELECT oid FROM pg_roles WHERE rolname = current_user) THEN
-        EXECUTE format('SELECT coalesce((SELECT get_byte(%1$I::bytea, 1) = 27 FROM %2$s WHERE %1$I IS NOT NULL LIMIT 1), false)', signature, relation) INTO served;
+        EXECUTE format('SELECT coalesce((SELECT get_byte(%1$I::bytea, 1) = 27 FROM %2$s WHERE %1$I IS NOT NULL LIMIT 1), true)', signature, relation) INTO served;
     END IF;
     SELECT r.code, r.message, r.detail, r.hint INTO code, message, detail, hint FROM (VALUES
         (c.relowner <> (SELECT oid FROM pg_roles WHERE rolname = current_user), 'insufficient_privilege',

@@ -8,9 +8,9 @@
  *
  * Columns after the signature are a scope: only rows with equal scopes are
  * compared.  Scopes are numbered, and features are hashed together with the
- * number and a secret.  Sets whose spec differs from the first one are
- * separated in the same way.  Sketches and vectors have separate groups for
- * each spec.
+ * number and a secret; a dense vector has that hash beside its coordinates.
+ * Sets whose spec differs from the first one are separated in the same way.
+ * Sketches and vectors have separate groups for each spec.
  *
  * The result is made in two passes over the rows: the first pass counts the
  * members of groups and numbers the groups, the second pass returns the rows.
@@ -184,10 +184,10 @@ groups_of_spec(GroupInput *rows, const SignatureSpec *spec, SignatureKind kind)
 		i++;
 	if (i == rows->ngroups)
 	{
-		if (rows->nscope > 0 && kind != KIND_SETS)
+		if (rows->nscope > 0 && !kind_has_scopes(kind))
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("groups within columns are for sets only"),
+					 errmsg("groups within columns are for sets and dense vectors only"),
 					 errdetail_plural("The query has %d column after the signature.",
 									  "The query has %d columns after the signature.",
 									  rows->nscope, rows->nscope),
@@ -236,8 +236,9 @@ add_set(GroupInput *rows, Datum id, const Signature *sig, const Datum *scope,
 	uint32		n;
 
 	note_spec(rows, sig);
-	values = rows->salted && rows->kind == KIND_SETS ?
-		signature_as_scoped_set(sig, hash_scope(rows, scope, nulls), &n) :
+	values = rows->salted && kind_has_scopes(rows->kind) ?
+		signature_as_scoped_set(sig, rows->kind,
+								hash_scope(rows, scope, nulls), &n) :
 		signature_as_set(sig, rows->kind, rows->measure, &n);
 	if (n == 0)
 		return NO_SET;

@@ -41,8 +41,8 @@ typedef struct PlacedRow
 {
 	ItemPointerData tid;
 	uint32		scope;			/* hash of the scope; 0 if there are no
-								 * scopes, or if sets of different scopes
-								 * share no feature */
+								 * scopes, or if the join compares sets within
+								 * them by itself */
 } PlacedRow;
 
 /* New rows of the statement */
@@ -295,14 +295,11 @@ may_be_there(StatementCheck *check, TupleTableSlot *slot)
 		guard_deleted_since(&check->scan, slot);
 }
 
-/*
- * True if features are hashed with the scope, so that rows of different scopes
- * share none.
- */
+/* True if the join compares sets within scopes by itself. */
 static bool
 has_scoped_sets(const StatementCheck *check)
 {
-	return check->guard->nscope > 0 && check->kind == KIND_SETS;
+	return check->guard->nscope > 0 && kind_has_scopes(check->kind);
 }
 
 /*
@@ -329,8 +326,8 @@ row_set(StatementCheck *check, const NewRow *row, uint32 *n)
 	if (!is_compared(check, row->sig))
 		return NULL;
 	return has_scoped_sets(check) ?
-		signature_as_scoped_set(row->sig, guard_scope_hash(check->guard, row),
-								n) :
+		signature_as_scoped_set(row->sig, check->kind,
+								guard_scope_hash(check->guard, row), n) :
 		signature_as_set(row->sig, check->kind, check->guard->measure, n);
 }
 

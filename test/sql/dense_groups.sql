@@ -54,6 +54,24 @@ BEGIN
 END $$;
 SELECT rule, memory, wrong(rule, memory) FROM unnest('{greedy,connected}'::text[]) rule, unnest('{4MB,256kB,64kB}'::text[]) memory ORDER BY rule, memory;
 
+-- Within scopes, a null one and vectors of other dimensions among them: as the groups of
+-- each by itself
+CREATE TABLE scoped AS
+SELECT id, NULLIF(id % 4, 3) AS a, id % 2 AS b, v FROM rows
+UNION ALL SELECT 1000 + id, 0, 0, dense(v::real[] || '{0,0}') FROM rows WHERE id < 40;
+SET client_min_messages = error; -- several specs
+CREATE FUNCTION differ(rule text, memory text) RETURNS bigint LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM set_config('work_mem', memory, true);
+    RETURN (SELECT count(*) FROM near_duplicate_groups('SELECT id, v, a, b FROM scoped', 0.9, 'cosine', differ.rule) g
+            FULL JOIN (SELECT alone.* FROM (SELECT DISTINCT a, b FROM scoped) s,
+                       near_duplicate_groups(format('SELECT id, v FROM scoped WHERE (a, b) IS NOT DISTINCT FROM (%L::int, %L::int)', a, b), 0.9, 'cosine', differ.rule) alone) t USING (id)
+            WHERE (g.representative, g.similarity, g.size) IS DISTINCT FROM (t.representative, t.similarity, t.size));
+END $$;
+SELECT rule, memory, differ(rule, memory) FROM unnest('{greedy,connected}'::text[]) rule, unnest('{4MB,64kB}'::text[]) memory ORDER BY rule, memory;
+SELECT count(DISTINCT group_id) > 100 AS some FROM near_duplicate_groups('SELECT id, v, a, b FROM scoped', 0.9, 'cosine');
+RESET client_min_messages;
+
 -- Rows that are added to groups
 CREATE TABLE kept AS SELECT id, representative, similarity FROM near_duplicate_groups('SELECT id, v FROM rows WHERE id <= 200', 0.9, 'cosine', 'greedy');
 ALTER TABLE kept ADD PRIMARY KEY (id);
@@ -81,6 +99,26 @@ SELECT count(*) AS near_representatives
 FROM docs_groups g JOIN docs a ON a.id = g.id AND g.representative = g.id, docs_groups h JOIN docs b ON b.id = h.id AND h.representative = h.id
 WHERE a.id < b.id AND near_duplicate(a.v, b.v, 0.9, 'cosine');
 
+-- Groups of a table that is empty, within a scope
+CREATE TABLE empty_docs (id int PRIMARY KEY, family int, v signature);
+SELECT near_duplicate_groups_create('empty_groups', 'empty_docs', 'id', 'v', 0.9, 'jaccard', within => '{family}');
+SELECT near_duplicate_groups_create('empty_groups', 'empty_docs', 'id', 'v', 0.9, 'cosine', within => '{family}');
+INSERT INTO empty_docs SELECT id, family % 2, v FROM rows WHERE id < 150;
+CALL near_duplicate_groups_refresh('empty_groups');
+INSERT INTO empty_docs SELECT id, family % 2, v FROM rows WHERE id >= 150;
+CALL near_duplicate_groups_refresh('empty_groups');
+SELECT near_duplicate_groups_check('empty_groups') AS wrong;
+SELECT count(*) = (SELECT count(*) FROM rows) AS all_rows, count(*) FILTER (WHERE g.id <> g.representative) > 50 AS members,
+       count(*) FILTER (WHERE d.family <> r.family) AS elsewhere
+FROM empty_groups g JOIN empty_docs d USING (id) JOIN empty_docs r ON r.id = g.representative;
+SELECT count(*) AS near_representatives
+FROM empty_groups g JOIN empty_docs a ON a.id = g.id AND g.representative = g.id, empty_groups h JOIN empty_docs b ON b.id = h.id AND h.representative = h.id
+WHERE a.id < b.id AND a.family = b.family AND near_duplicate(a.v, b.v, 0.9, 'cosine');
+-- a table of other values needs an index
+CREATE TABLE set_docs (id int PRIMARY KEY, v signature);
+INSERT INTO set_docs VALUES (1, signature_from('{1,2}'));
+SELECT near_duplicate_groups_create('set_groups', 'set_docs', 'id', 'v', 0.9, 'cosine');
+
 -- At several thresholds, and against labels
 SELECT s.threshold, s.duplicates = (SELECT count(*) FROM near_duplicate_groups('SELECT id, v FROM rows', s.threshold, 'cosine', 'greedy') g WHERE g.id <> g.representative) AS same
 FROM near_duplicate_groups_sweep('SELECT id, v FROM rows', '{0.8,0.9,0.99}', 'cosine') s ORDER BY s.threshold;
@@ -92,7 +130,6 @@ FROM evaluate_thresholds('SELECT id, v FROM rows', 'SELECT a.id AS id1, b.id AS 
 
 -- What groups of dense vectors do not have
 SELECT * FROM near_duplicate_groups('SELECT id, v FROM rows', 0.9);
-SELECT * FROM near_duplicate_groups('SELECT id, v, family FROM rows', 0.9, 'cosine');
 
 SET client_min_messages = warning;
 DROP SCHEMA dense_groups CASCADE;

@@ -206,6 +206,10 @@ FROM neardup_guard_violations('stored', 'guard') v;
 SELECT count(*) > 50 AS some, bool_and(abs(row_key::int - near_key::int) > 100) AS apart, bool_and(similarity = s) AS cosine
 FROM neardup_guard_violations('stored', 'conditional') v JOIN pairs ON a = row_key::int AND b = near_key::int;
 SELECT threshold, measure FROM neardup_guard_rows('stored', 'guard');
+CREATE CONSTRAINT TRIGGER scoped AFTER INSERT OR UPDATE ON stored FOR EACH ROW EXECUTE FUNCTION neardup_guard('v', '0.9', 'measure', 'cosine', 'within', 'tenant');
+SELECT count(*) > 20 AS some, array_agg(v.row_key::int ORDER BY v.row_key::int) = (SELECT array_agg(id ORDER BY id) FROM vectors WHERE id <> ALL ((SELECT by_definition(true))::int[])) AS same
+FROM neardup_guard_violations('stored', 'scoped') v;
+DROP TRIGGER scoped ON stored;
 RESET client_min_messages;
 ALTER TABLE stored DISABLE TRIGGER guard;
 INSERT INTO stored SELECT 501, 1, v FROM vectors WHERE id = 1;

@@ -975,17 +975,18 @@ dense_probe(JoinSearch *search, const JoinSet *set, uint32 sides)
 		probe_from(search, set, from, sides);
 }
 
-/* Algorithm.verify, compare: as cosine() does */
+/* Algorithm.verify, compare: as cosine() does, within a scope */
 static bool
 dense_verify(JoinSearch *search, const JoinSet *indexed,
 			 const JoinSet *probing)
 {
 	search->stats.verified++;
-	return dense_cosine(dense_coordinates(indexed->values),
-						dense_coordinates(probing->values),
-						dense_ncoordinates(indexed->size),
-						dense_square(indexed->values),
-						dense_square(probing->values)) >= search->threshold;
+	return dense_scope(indexed->values) == dense_scope(probing->values) &&
+		dense_cosine(dense_coordinates(indexed->values),
+					 dense_coordinates(probing->values),
+					 dense_ncoordinates(indexed->size),
+					 dense_square(indexed->values),
+					 dense_square(probing->values)) >= search->threshold;
 }
 
 /* Algorithm.may_match: what a probe leaves may match. */

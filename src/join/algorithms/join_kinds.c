@@ -67,16 +67,17 @@ vector_as_set(const Signature *sig, Measure measure, uint32 *n)
 	return values;
 }
 
-/* A dense vector as the engine has it, see dense_join.h. */
+/* A dense vector in a scope as the engine has it, see dense_join.h. */
 static const uint64 *
-dense_as_set(const Signature *sig, uint32 *n)
+dense_as_set(const Signature *sig, uint64 scope, uint32 *n)
 {
 	const float4 *coordinates = signature_coordinates(sig);
 	double		square = dense_dot(coordinates, coordinates, *n);
 	uint64	   *values = palloc0(sizeof(uint64) * DENSE_VALUES(*n));
 
 	memcpy(values, &square, sizeof(double));
-	memcpy(values + 1, coordinates, sizeof(float4) * *n);
+	values[1] = scope;
+	memcpy(values + DENSE_HEAD, coordinates, sizeof(float4) * *n);
 	*n = DENSE_VALUES(*n);
 	return values;
 }
@@ -94,20 +95,30 @@ signature_as_set(const Signature *sig, SignatureKind kind, Measure measure,
 	if (kind == KIND_VECTORS)
 		return vector_as_set(sig, measure, n);
 	if (kind == KIND_DENSE)
-		return dense_as_set(sig, n);
+		return dense_as_set(sig, 0, n);
 	*n = (bytes + sizeof(uint64) - 1) / sizeof(uint64);
 	copy = palloc0(sizeof(uint64) * *n);
 	memcpy(copy, sig, bytes);
 	return copy;
 }
 
+bool
+kind_has_scopes(SignatureKind kind)
+{
+	return kind == KIND_SETS || kind == KIND_DENSE;
+}
+
 const uint64 *
-signature_as_scoped_set(const Signature *sig, uint64 scope, uint32 *n)
+signature_as_scoped_set(const Signature *sig, SignatureKind kind, uint64 scope,
+						uint32 *n)
 {
 	uint64		salt = mix64(scope ^ spec_hash(&sig->spec));
 	uint64	   *scoped;
 
+	Assert(kind_has_scopes(kind));
 	*n = SIGNATURE_NVALUES(sig);
+	if (kind == KIND_DENSE)
+		return *n == 0 ? sig->values : dense_as_set(sig, scope, n);
 	scoped = palloc_extended(sizeof(uint64) * Max(*n, 1), MCXT_ALLOC_HUGE);
 	for (uint32 i = 0; i < *n; i++)
 		scoped[i] = mix64(signature_value(sig, i) ^ salt);

@@ -34,11 +34,18 @@ extern const uint64 *signature_as_set(const Signature *sig,
 									  uint32 *n);
 
 /*
- * As signature_as_set(), for a signature of kind KIND_SETS that is compared
- * within the scope of that number only: sets of different scopes or specs
- * share no element.
+ * True if signatures of a kind can be compared within scopes: sets and dense
+ * vectors.
+ */
+extern bool kind_has_scopes(SignatureKind kind);
+
+/*
+ * As signature_as_set(), for a signature that is compared within the scope of
+ * that number only: sets of different scopes or specs share no element, and
+ * dense vectors of different scopes do not match.
  */
 extern const uint64 *signature_as_scoped_set(const Signature *sig,
+											 SignatureKind kind,
 											 uint64 scope, uint32 *n);
 
 /*

@@ -184,7 +184,7 @@ add_to_engine(SimilarityJoinState *state, JoinSide side, JoinRow *row,
 		n = lengthof(same_set);
 	}
 	else if (spec != NULL && spec->salted)
-		set = signature_as_scoped_set(sig, state->specs->salt, &n);
+		set = signature_as_scoped_set(sig, KIND_SETS, state->specs->salt, &n);
 	else if (spec != NULL)
 		set = signature_as_set(sig, spec->kind, state->near.measure, &n);
 	if (n > 0 || (side == SIDE_OUTER && keeps_unmatched(state)))
