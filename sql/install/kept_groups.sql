@@ -152,35 +152,33 @@ BEGIN
         -- partitions
         CASE (SELECT relkind FROM pg_class WHERE oid = p.relation)
             WHEN 'p' THEN format('SELECT %I._near_duplicate_groups_partitions(%L)', schema, groups) END,
-        -- take: members of a representative that was changed are decided again; if the rule is connected, all of the component
+        -- take: members of a representative that was changed are decided again; if the rule is connected, all of the component.
+        -- What is to be decided does not come back to the notes: one transaction's dead rows would be read by each of its refreshes.
         format('
             WITH noted AS (DELETE FROM %1$s WHERE state IS NULL RETURNING id),
             changed AS (SELECT DISTINCT id FROM noted WHERE id IS NOT NULL),
             lost AS (SELECT DISTINCT g.representative FROM %2$s g JOIN changed c ON g.id %3$s c.id %4$s),
-            decided AS (SELECT id, ''changed'' AS state FROM changed
+            decided AS (SELECT id, false AS is_member FROM changed
                 UNION ALL
-                SELECT g.id, ''member'' FROM %2$s g JOIN lost l ON g.representative %3$s l.representative
+                SELECT g.id, true FROM %2$s g JOIN lost l ON g.representative %3$s l.representative
                 WHERE NOT EXISTS (SELECT FROM changed c WHERE c.id %3$s g.id)),
-            taken AS (INSERT INTO %1$s SELECT * FROM decided RETURNING id),
-            gone AS (DELETE FROM %2$s g USING taken t WHERE g.id %3$s t.id)
-            SELECT count(*), coalesce(bool_or(id IS NULL), false) FROM noted',
+            gone AS (DELETE FROM %2$s g USING decided t WHERE g.id %3$s t.id)
+            (SELECT NULL AS id, false FROM noted WHERE id IS NULL LIMIT 1) UNION ALL SELECT id, is_member FROM decided',
             p.notes, groups, p.same, CASE a[6] WHEN 'greedy' THEN format('AND g.representative %s g.id', p.same) END),
         -- whole
         format('
-            DELETE FROM %1$s WHERE state IN (''changed'', ''member'');
-            DELETE FROM %2$s;
-            INSERT INTO %2$s SELECT g.id, g.representative, g.similarity
-            FROM %3$s.near_duplicate_groups(NULL::%4$s, %5$L, %6$L::pg_catalog.float8, %7$L, %8$L, %9$L) g',
-            p.notes, groups, p.schema, p.id, 'SELECT d.* FROM ' || p."rows", a[4], a[5], a[6], p.apart),
+            DELETE FROM %1$s;
+            INSERT INTO %1$s SELECT g.id, g.representative, g.similarity
+            FROM %2$s.near_duplicate_groups(NULL::%3$s, %4$L, %5$L::pg_catalog.float8, %6$L, %7$L, %8$L) g',
+            groups, p.schema, p.id, 'SELECT d.* FROM ' || p."rows", a[4], a[5], a[6], p.apart),
         -- add
         format('
             WITH added AS MATERIALIZED (SELECT a.id, a.representative, a.similarity FROM %1$s.near_duplicate_groups_add(
-                NULL::%2$s, %3$L, %4$L, %5$L::pg_catalog.float8, %6$L, %7$L, %12$L) a),
-            done AS (DELETE FROM %11$s WHERE state IN (''changed'', ''member''))%8$s
+                NULL::%2$s, %3$L, %4$L, %5$L::pg_catalog.float8, %6$L, %7$L, %11$L) a)%8$s
             INSERT INTO %9$s AS g SELECT * FROM added ON CONFLICT (id) DO %10$s',
             p.schema, p.id,
-            format('SELECT d.* FROM %s c JOIN %s ON d.id %s c.id WHERE c.state IN (''changed'', ''member'') ORDER BY c.state DESC',
-                   p.notes, p."rows", p.same),
+            format('SELECT d.* FROM %s._near_duplicate_groups_taken(NULL::%s) c JOIN %s ON d.id %s c.id ORDER BY c.is_member DESC',
+                   p.schema, p.id, p."rows", p.same),
             format('SELECT g.id, d.sig, g.representative, g.similarity%1$s FROM %3$s, LATERAL (SELECT * FROM %2$s g WHERE g.id %4$s d.id OFFSET 0) g '
                    'WHERE %5$s.near_duplicate(d.sig, $1, %6$L, %7$L) AND NOT g.id %4$s ANY (ARRAY(SELECT c.id FROM %8$s c WHERE c.state IS NULL))',
                    p.scope, groups, p."rows", p.same, p.schema, a[4], a[5], p.notes),
@@ -191,10 +189,20 @@ BEGIN
             groups,
             CASE a[6] WHEN 'connected' THEN 'NOTHING'
                 ELSE 'UPDATE SET representative = excluded.representative, similarity = excluded.similarity' END,
-            p.notes, p.apart)];
+            p.apart)];
 END
 $$;
 COMMENT ON FUNCTION _near_duplicate_groups_statements(regclass) IS 'function of near_duplicate_groups_refresh(): its statements';
+
+CREATE FUNCTION _near_duplicate_groups_taken_support(internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'kept_groups_taken_support'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION _near_duplicate_groups_taken_support(internal) IS 'function of the planner: how many rows _near_duplicate_groups_taken() returns';
+
+CREATE FUNCTION _near_duplicate_groups_taken(id_type anyelement, OUT id anyelement, OUT is_member boolean) RETURNS SETOF record
+    AS 'MODULE_PATHNAME', 'kept_groups_taken'
+    LANGUAGE C STABLE PARALLEL RESTRICTED SUPPORT _near_duplicate_groups_taken_support;
+COMMENT ON FUNCTION _near_duplicate_groups_taken(anyelement) IS 'function of near_duplicate_groups_refresh(): the rows that it decides';
 
 CREATE FUNCTION _near_duplicate_groups_refresh(groups regclass, whole boolean) RETURNS void
     AS 'MODULE_PATHNAME', 'kept_groups_refresh'

@@ -5,19 +5,37 @@
  * _near_duplicate_groups_statements() makes the statements in SQL.  They are
  * prepared once per session, as the queries of foreign keys are: to parse and
  * plan them takes longer than to decide one row.
+ *
+ * A transaction may refresh groups after each of its statements.  What it
+ * deletes stays in the table until it ends, so a refresh leaves as little as
+ * it can in the notes, which are read each time: the rows to decide are kept
+ * in a tuplestore, and the lock is taken once.
  */
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "catalog/pg_type_d.h"
 #include "executor/spi.h"
+#include "executor/tstoreReceiver.h"
+#include "funcapi.h"
 #include "miscadmin.h"
+#include "nodes/supportnodes.h"
+#include "optimizer/optimizer.h"
 #include "storage/lmgr.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
+#include "utils/plancache.h"
+#include "utils/resowner.h"
+#include "utils/tuplestore.h"
+
+#include "base/compat.h"
 
 PG_FUNCTION_INFO_V1(kept_groups_refresh);
+PG_FUNCTION_INFO_V1(kept_groups_taken);
+PG_FUNCTION_INFO_V1(kept_groups_taken_support);
 
 /* Statements, in the order of _near_duplicate_groups_statements() */
 typedef enum RefreshStatement
@@ -42,8 +60,21 @@ typedef struct RefreshPlans
 	Oid			owner;			/* role for which they were made; InvalidOid =
 								 * not made */
 	int			users;			/* number of refreshes that are using them */
+	TransactionId locked_by;	/* transaction that has the lock, and */
+	SubTransactionId locked_in; /* its part that took it */
 	SPIPlanPtr	plans[REFRESH_STATEMENTS];	/* NULL = no such statement */
 } RefreshPlans;
+
+/* The rows that a refresh decides */
+typedef struct TakenRows
+{
+	TupleDesc	desc;			/* id, and whether the row has not changed
+								 * itself but was a member of a changed one */
+	Tuplestorestate *rows;
+} TakenRows;
+
+/* Those of the innermost refresh that decides rows; NULL = there is none */
+static const TakenRows *taken_rows = NULL;
 
 /* Plans */
 
@@ -176,14 +207,62 @@ execute(const RefreshPlans *plans, RefreshStatement statement)
 }
 
 /*
+ * Plan a statement, unless it has a plan, so that it looks up rows of the
+ * groups, which a bitmap scan does, and never reads all of them, which only
+ * the others could.  A plan is kept while the table grows, and would be one
+ * for an empty table.  The queries that are quoted in the statement are
+ * planned when it is executed, for themselves.
+ */
+static void
+plan_look_ups(SPIPlanPtr plan)
+{
+	static const char *const names[] = {
+		"enable_seqscan", "enable_indexscan", "enable_indexonlyscan"
+	};
+	int			nest_level = NewGUCNestLevel();
+
+	for (int i = 0; i < lengthof(names); i++)
+		(void) set_config_option(names[i], "off", PGC_USERSET, PGC_S_SESSION,
+								 GUC_ACTION_SAVE, true, 0, false);
+	ReleaseCachedPlan(SPI_plan_get_cached_plan(plan), CurrentResourceOwner);
+	AtEOXact_GUC(true, nest_level);
+}
+
+/*
+ * True if this transaction has the lock, and has not rolled back the part that
+ * took it.
+ */
+static bool
+has_lock(const RefreshPlans *plans)
+{
+	return TransactionIdIsValid(plans->locked_by) &&
+		plans->locked_by == GetTopTransactionIdIfAny() &&
+		SubTransactionIsActive(plans->locked_in);
+}
+
+/*
  * Update the row of the notes that is the lock, and the proof that this
  * transaction sees what refreshes before did.  False if there was no such row,
  * so that all groups have to be made.
  */
 static bool
-lock_groups(const RefreshPlans *plans)
+update_lock(RefreshPlans *plans)
 {
-	if (execute(plans, STATEMENT_LOCK) > 0)
+	if (execute(plans, STATEMENT_LOCK) == 0)
+		return false;
+	plans->locked_by = GetTopTransactionId();
+	plans->locked_in = GetCurrentSubTransactionId();
+	return true;
+}
+
+/*
+ * Lock the groups until the transaction ends.  False if they have never been
+ * made.
+ */
+static bool
+lock_groups(RefreshPlans *plans)
+{
+	if (has_lock(plans) || update_lock(plans))
 		return true;
 	if (IsolationUsesXactSnapshot())
 		ereport(ERROR,
@@ -192,28 +271,63 @@ lock_groups(const RefreshPlans *plans)
 						get_rel_name(plans->groups)),
 				 errhint("Refresh them at isolation level READ COMMITTED first.")));
 	LockRelationOid(plans->notes, ShareUpdateExclusiveLock);
-	if (execute(plans, STATEMENT_LOCK) > 0)
+	if (update_lock(plans))
 		return true;
 	execute(plans, STATEMENT_FIRST);
 	return false;
 }
 
 /*
- * Take the notes, and delete the groups of their rows.  Returns the number of
- * notes; sets *all to true if one is of all rows.
+ * Take the notes, and delete the groups of their rows and of those that depend
+ * on them.  Set *taken to these rows; the first id is null if a note is of all
+ * rows.
  */
-static int64
-take_notes(const RefreshPlans *plans, bool *all)
+static void
+take_notes(const RefreshPlans *plans, TakenRows *taken)
 {
-	HeapTuple	row;
-	bool		isnull;
+	SPIExecuteOptions options = {
+		.dest = CreateDestReceiver(DestTuplestore)
+	};
 
-	if (execute(plans, STATEMENT_TAKE) != 1)
-		elog(ERROR, "notes of changed rows were not counted");
-	row = SPI_tuptable->vals[0];
-	*all = DatumGetBool(SPI_getbinval(row, SPI_tuptable->tupdesc, 2, &isnull));
-	return DatumGetInt64(SPI_getbinval(row, SPI_tuptable->tupdesc, 1,
-									   &isnull));
+	taken->desc = CreateTemplateTupleDesc(2);
+	TupleDescInitEntry(taken->desc, 1, "id", get_atttype(plans->notes, 1), -1,
+					   0);
+	TupleDescInitEntry(taken->desc, 2, "is_member", BOOLOID, -1, 0);
+	TupleDescFinalize(taken->desc);
+	taken->rows = tuplestore_begin_heap(true, false, work_mem);
+	SetTuplestoreDestReceiverParams(options.dest, taken->rows,
+									CurrentMemoryContext, false, NULL, NULL);
+	plan_look_ups(plans->plans[STATEMENT_TAKE]);
+	if (SPI_execute_plan_extended(plans->plans[STATEMENT_TAKE], &options) < 0)
+		elog(ERROR, "SPI_execute_plan_extended failed");
+	options.dest->rDestroy(options.dest);
+}
+
+/* True if one of the notes is of all rows. */
+static bool
+are_all(const TakenRows *taken)
+{
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(taken->desc,
+													&TTSOpsMinimalTuple);
+	bool		all;
+
+	tuplestore_rescan(taken->rows);
+	all = tuplestore_gettupleslot(taken->rows, true, false, slot) &&
+		slot_attisnull(slot, 1);
+	ExecDropSingleTupleTableSlot(slot);
+	return all;
+}
+
+/* Decide the rows that were taken. */
+static void
+add_taken(const RefreshPlans *plans, const TakenRows *taken)
+{
+	const TakenRows *outer = taken_rows;
+
+	taken_rows = taken;
+	plan_look_ups(plans->plans[STATEMENT_ADD]);
+	execute(plans, STATEMENT_ADD);
+	taken_rows = outer;
 }
 
 /*
@@ -222,26 +336,27 @@ take_notes(const RefreshPlans *plans, bool *all)
  * when its note is taken, it and what depended on it are decided again.
  */
 static void
-refresh(const RefreshPlans *plans, bool whole)
+refresh(RefreshPlans *plans, bool whole)
 {
-	int64		taken;
-	bool		all;
+	TakenRows	taken;
 
 	if (!lock_groups(plans))
 		whole = true;
 	if (plans->plans[STATEMENT_PARTITIONS] != NULL)
 		execute(plans, STATEMENT_PARTITIONS);
-	taken = take_notes(plans, &all);
-	if (whole || all)
+	take_notes(plans, &taken);
+	if (whole || are_all(&taken))
 		execute(plans, STATEMENT_WHOLE);
-	else if (taken > 0)
-		execute(plans, STATEMENT_ADD);
+	else if (tuplestore_tuple_count(taken.rows) > 0)
+		add_taken(plans, &taken);
+	tuplestore_end(taken.rows);
 }
 
 /* _near_duplicate_groups_refresh(groups, whole), as the owner of the groups */
 Datum
 kept_groups_refresh(PG_FUNCTION_ARGS)
 {
+	const TakenRows *outer = taken_rows;
 	RefreshPlans *plans;
 
 	if (PG_ARGISNULL(0))
@@ -259,6 +374,7 @@ kept_groups_refresh(PG_FUNCTION_ARGS)
 	}
 	PG_CATCH();
 	{
+		taken_rows = outer;
 		/* the texts may be at fault, in what no plan depends on */
 		plans->owner = InvalidOid;
 		plans->users--;
@@ -268,4 +384,50 @@ kept_groups_refresh(PG_FUNCTION_ARGS)
 	plans->users--;
 	SPI_finish();
 	PG_RETURN_VOID();
+}
+
+/*
+ * _near_duplicate_groups_taken(id_type), for the statement that decides rows
+ */
+Datum
+kept_groups_taken(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	TupleTableSlot *slot;
+
+	InitMaterializedSRF(fcinfo, 0);
+	if (taken_rows == NULL ||
+		TupleDescAttr(taken_rows->desc, 0)->atttypid !=
+		TupleDescAttr(result->setDesc, 0)->atttypid)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("no groups with ids of type %s are being refreshed",
+						format_type_be(TupleDescAttr(result->setDesc,
+													 0)->atttypid)),
+				 errhint("Call near_duplicate_groups_refresh().")));
+	slot = MakeSingleTupleTableSlot(taken_rows->desc, &TTSOpsMinimalTuple);
+	tuplestore_rescan(taken_rows->rows);
+	while (tuplestore_gettupleslot(taken_rows->rows, true, false, slot))
+	{
+		CHECK_FOR_INTERRUPTS();
+		tuplestore_puttupleslot(result->setResult, slot);
+	}
+	ExecDropSingleTupleTableSlot(slot);
+	return (Datum) 0;
+}
+
+/*
+ * _near_duplicate_groups_taken_support(), for the planner: whether rows are
+ * looked up or the table is read depends on how many are decided.
+ */
+Datum
+kept_groups_taken_support(PG_FUNCTION_ARGS)
+{
+	Node	   *request = (Node *) PG_GETARG_POINTER(0);
+
+	if (!IsA(request, SupportRequestRows) || taken_rows == NULL)
+		PG_RETURN_POINTER(NULL);
+	((SupportRequestRows *) request)->rows =
+		clamp_row_est(tuplestore_tuple_count(taken_rows->rows));
+	PG_RETURN_POINTER(request);
 }

@@ -237,6 +237,34 @@ SELECT * FROM live;
 RESET ROLE;
 SELECT id, representative, similarity FROM live ORDER BY id;
 
+-- Rows one by one in one transaction, whose plans were made for empty tables: a refresh looks rows up once
+-- there are some, and leaves one note and one lock
+CREATE TABLE filled (id int PRIMARY KEY, sig signature);
+CREATE INDEX ON filled USING neardup (sig);
+CREATE PROCEDURE fill_one_by_one(rule text) LANGUAGE plpgsql AS $$
+DECLARE
+    groups pg_stat_xact_user_tables;
+    notes pg_stat_xact_user_tables;
+BEGIN
+    FOR i IN 1 .. 1000 LOOP
+        INSERT INTO filled VALUES (i, signature_from(ARRAY(SELECT generate_series(i / 3 * 100, i / 3 * 100::bigint + 10 + i % 3))));
+    END LOOP;
+    SELECT * INTO groups FROM pg_stat_xact_user_tables WHERE relid = 'filled_groups'::regclass;
+    SELECT * INTO notes FROM pg_stat_xact_user_tables WHERE relid = 'filled_groups_changed'::regclass;
+    RAISE NOTICE '%: reads groups %, % notes, % locks, % wrong', rule, CASE WHEN groups.seq_tup_read < 500000 THEN 'by index' ELSE groups.seq_tup_read::text END,
+        notes.n_tup_ins, notes.n_tup_upd, near_duplicate_groups_check('filled_groups');
+END $$;
+SELECT near_duplicate_groups_create('filled_groups', 'filled', 'id', 'sig', 0.7, refresh => 'immediate');
+VACUUM ANALYZE filled, filled_groups, filled_groups_changed;
+CALL fill_one_by_one('greedy');
+SELECT near_duplicate_groups_drop('filled_groups');
+TRUNCATE filled;
+SELECT near_duplicate_groups_create('filled_groups', 'filled', 'id', 'sig', 0.7, rule => 'connected', refresh => 'immediate');
+VACUUM ANALYZE filled, filled_groups, filled_groups_changed;
+CALL fill_one_by_one('connected');
+SELECT near_duplicate_groups_drop('filled_groups');
+SELECT _near_duplicate_groups_taken(NULL::int);
+
 -- A session keeps the statements of a refresh; what they name changes
 CREATE TABLE living (id int PRIMARY KEY, body text, tenant int);
 CREATE INDEX living_body ON living USING neardup (shingles(body));

@@ -140,6 +140,7 @@ INSERT INTO cases VALUES
   ('_near_duplicate_groups_parts', 'SELECT _near_duplicate_groups_parts(''stranger.kept_groups'')'),
   ('_near_duplicate_groups_partitions', 'SELECT _near_duplicate_groups_partitions(''stranger.kept_groups'')'),
   ('_near_duplicate_groups_refresh', 'SELECT _near_duplicate_groups_refresh(''stranger.kept_groups'', true)'),
+  ('_near_duplicate_groups_taken', NULL),
   ('_near_duplicate_groups_check', 'SELECT _near_duplicate_groups_check(''stranger.kept_groups'')'),
   ('_near_duplicate_groups_drop', 'SELECT _near_duplicate_groups_drop(''stranger.kept_groups'')'),
   ('find_sources', 'SELECT * FROM find_sources(''one two three four five six'', shingles(''one two three four five six'', 1), ''SELECT id, sig, body FROM stranger.docs WHERE writes()'')'),
