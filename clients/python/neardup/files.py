@@ -14,6 +14,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import IO, Any
 
@@ -39,7 +40,7 @@ class Columns:
     within: tuple[str, ...] = ()
     id: str | None = None
 
-    @property
+    @cached_property
     def options(self) -> dict[str, str]:
         """Each name that is read, with the option that gives it, in the order of a record."""
         read = dict.fromkeys(self.text, "--text")
