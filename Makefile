@@ -257,6 +257,7 @@ DOCS = \
 	doc/sketches.md \
 	doc/start.md \
 	doc/storage.md \
+	doc/training.md \
 	doc/tuning.md
 
 PICTURES = \

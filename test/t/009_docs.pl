@@ -68,6 +68,7 @@ my %prepare = (
 	'doc/sketches.md' =>
 	  'ALTER TABLE docs ADD sig signature GENERATED ALWAYS AS (shingles(body)) STORED',
 	'doc/start.md' => 'DROP TABLE docs',
+	'doc/training.md' => '',
 	# with a chain: each is near the next few
 	'doc/tuning.md' =>
 	  q{ALTER TABLE docs ADD sig signature GENERATED ALWAYS AS (shingles(body)) STORED;
