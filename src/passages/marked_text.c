@@ -876,7 +876,12 @@ append_cases(StringInfo out, const Evidence *evidence, const Evidence *cases)
 	if (cases->npassages == 0)
 		return;
 	appendStringInfoString(out,
-						   "<table>\n<tr><th scope=\"col\">Case</th><th scope=\"col\">"
+						   "<p id=\"cases\">A case, with dots below, is copied text "
+						   "and what was changed in it. Similarity: the share of "
+						   "its words that both texts have; coverage: the same in "
+						   "the text where it is shorter.</p>\n"
+						   "<table aria-describedby=\"cases\">\n"
+						   "<tr><th scope=\"col\">Case</th><th scope=\"col\">"
 						   "Passages in it</th><th scope=\"col\">Similarity</th>"
 						   "<th scope=\"col\">Coverage</th></tr>\n");
 	for (size_t i = 0; i < cases->npassages; i++)

@@ -66,7 +66,7 @@ SELECT regexp_matches(passages_html(:'a', :'b', a_title => 'A <b>', b_title => '
 \set edited 'Two railway tracks over the river were carried by it, until in 1926 the great flood took the middle pier; nobody in the whole town was hurt. By the engineer Anna Holm the bridge was built in 1894! Nobody knows more of these words, which stand elsewhere.'
 SELECT page_text(passages_html(:'fox', :'edited', 4), 'a') AS a, page_text(passages_html(:'fox', :'edited', 4), 'b') AS b \gx
 SELECT shown(page_text(passages_html(:'fox', :'edited', 4), 'a')) = :'fox' AS a, shown(page_text(passages_html(:'fox', :'edited', 4), 'b')) = :'edited' AS b;
-SELECT regexp_matches(passages_html(:'fox', :'edited', 4), '<p><q>[^\n]*|<tr><td>[^\n]*', 'g');
+SELECT regexp_matches(passages_html(:'fox', :'edited', 4), '<p id[^\n]*|<p><q>[^\n]*|<tr><td>[^\n]*', 'g');
 SELECT regexp_matches(passages_html(:'fox', :'edited', preset => 'verbatim'), '<p><q>[^\n]*|<tr><td>[^\n]*', 'g');
 SELECT passages_html('a', 'b', preset => 'none');
 -- passages that begin at one place have one number, in the list, too
