@@ -31,7 +31,7 @@
  * Number of dense vectors that can be compared with all rows in the time in
  * which these are joined
  */
-#define DENSE_LOOK_UPS		16
+#define DENSE_LOOK_UPS		4
 
 /* Number of pairs of groups after which refused rows are no longer counted */
 #define MAX_PAIRS			1000000

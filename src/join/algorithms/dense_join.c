@@ -95,6 +95,17 @@ typedef struct Kernels
 							float limit);
 } Kernels;
 
+/* Vectors of the chunk that have rows on the same sides, in rising order */
+typedef struct SideBlocks
+{
+	float	   *blocks;			/* by block: first coordinates and the lengths
+								 * of the rests, by coordinate */
+	size_t		max_floats;
+	uint32	   *numbers;		/* numbers of the vectors in the chunk */
+	size_t		max_numbers;
+	uint32		n;				/* number of vectors */
+} SideBlocks;
+
 /* JoinSearch.state */
 typedef struct DenseJoin
 {
@@ -118,14 +129,12 @@ typedef struct DenseJoin
 	float		limit;			/* a lesser bound certainly fails */
 	float	   *keys;			/* coordinates of the vector prepared last */
 
-	/*
-	 * The chunk: blocks of the first coordinates and the lengths of the
-	 * rests, by coordinate
-	 */
-	float	   *blocks;
-	size_t		max_floats;
+	/* the chunk, by the sides on which vectors have rows, as bits */
+	SideBlocks	chunk[4];
 	uint32	   *hits;			/* pairs in a block: probe * BLOCK + vector */
 	float	   *probes;			/* first coordinates and lengths of the rests */
+	uint32		chosen[PROBES]; /* which of the vectors that probe together
+								 * these are */
 
 	/*
 	 * vectors that probe together, and a bit for each vector that they found
@@ -684,7 +693,8 @@ dense_prepare(JoinSearch *search, JoinSet *set, bool indexed, bool probing)
 static uint32
 dense_max_indexed(JoinSearch *search, const JoinSet *set)
 {
-	return ((MAX_KEPT + 1) * sizeof(float) + PROBES / 8) / sizeof(Posting) + 1;
+	return ((MAX_KEPT + 1) * sizeof(float) + sizeof(uint32) + PROBES / 8) /
+		sizeof(Posting) + 1;
 }
 
 /* Algorithm.max_keys */
@@ -713,19 +723,55 @@ first_coordinates(const DenseJoin *dense, const JoinSet *set, float *to)
 	to[dense->nfirst] = rest_of(dense, rotated, dense->nfirst);
 }
 
-/* Make room for the next vector, and for the bits of all. */
-static void
-make_room(JoinSearch *search, DenseJoin *dense)
+/* The vectors that this one belongs to; groups have one side only. */
+static SideBlocks *
+side_blocks(JoinSearch *search, const JoinSet *set)
 {
-	uint32		nblocks = search->index.nadded / BLOCK + 1;
-	size_t		floats = (size_t) BLOCK * (dense->nfirst + 1);
-	MemoryContext old = MemoryContextSwitchTo(search->context);
-	uint32		room = search->index.mode == INDEX_GROWING ? nblocks :
-	Max(nblocks, search->nsets / BLOCK + 1);
+	DenseJoin  *dense = search->state;
 
-	dense->blocks = growing_reserve(dense->blocks, &dense->max_floats,
-									room * floats, sizeof(float));
-	memset(dense->blocks + (nblocks - 1) * floats, 0, floats * sizeof(float));
+	return &dense->chunk[search->index.mode == INDEX_GROWING ? 3 :
+						 set_sides(set)];
+}
+
+/* The floats of a block */
+static size_t
+block_floats(const DenseJoin *dense)
+{
+	return (size_t) BLOCK * (dense->nfirst + 1);
+}
+
+/* Allocate blocks for all vectors of a chunk that does not grow. */
+static void
+allocate_chunk(JoinSearch *search, DenseJoin *dense)
+{
+	uint32		counts[lengthof(dense->chunk)] = {0};
+
+	for (uint32 i = 0; i < search->nsets; i++)
+		counts[INDEXED_SIDES(&search->index, i)]++;
+	for (size_t i = 0; i < lengthof(dense->chunk); i++)
+	{
+		SideBlocks *side = &dense->chunk[i];
+
+		side->max_numbers = (counts[i] + BLOCK - 1) / BLOCK * BLOCK;
+		side->max_floats = side->max_numbers / BLOCK * block_floats(dense);
+		side->numbers = allocate(search, side->max_numbers, sizeof(uint32));
+		side->blocks = allocate(search, side->max_floats, sizeof(float));
+	}
+}
+
+/* Make room for the next block. */
+static void
+make_room(JoinSearch *search, DenseJoin *dense, SideBlocks *side)
+{
+	size_t		floats = block_floats(dense);
+	size_t		at = side->n / BLOCK * floats;
+	MemoryContext old = MemoryContextSwitchTo(search->context);
+
+	side->numbers = growing_reserve(side->numbers, &side->max_numbers,
+									(size_t) side->n + BLOCK, sizeof(uint32));
+	side->blocks = growing_reserve(side->blocks, &side->max_floats,
+								   at + floats, sizeof(float));
+	memset(side->blocks + at, 0, floats * sizeof(float));
 	MemoryContextSwitchTo(old);
 }
 
@@ -734,19 +780,20 @@ static void
 dense_add(JoinSearch *search, const JoinSet *set, uint32 n)
 {
 	DenseJoin  *dense = search->state;
-	uint32		number = search->index.nadded;
+	SideBlocks *side = side_blocks(search, set);
 	float		first[MAX_KEPT + 1];
 	float	   *place;
 
-	if (number % BLOCK == 0)
-		make_room(search, dense);
+	if (search->index.nadded == 0 && search->index.mode != INDEX_GROWING)
+		allocate_chunk(search, dense);
+	if (side->n % BLOCK == 0)
+		make_room(search, dense, side);
 	first_coordinates(dense, set, first);
-	place = dense->blocks +
-		(size_t) (number / BLOCK) * BLOCK * (dense->nfirst + 1) +
-		number % BLOCK;
+	place = side->blocks + side->n / BLOCK * block_floats(dense) +
+		side->n % BLOCK;
 	for (uint32 k = 0; k <= dense->nfirst; k++)
 		place[(size_t) k * BLOCK] = first[k];
-	search->index.nadded++;
+	side->numbers[side->n++] = search->index.nadded++;
 }
 
 /* Algorithm.end_chunk */
@@ -755,13 +802,17 @@ dense_end_chunk(JoinSearch *search)
 {
 	DenseJoin  *dense = dense_state(search);
 
-	if (dense->blocks != NULL)
-		pfree(dense->blocks);
+	for (size_t i = 0; i < lengthof(dense->chunk); i++)
+	{
+		if (dense->chunk[i].blocks == NULL)
+			continue;
+		pfree(dense->chunk[i].blocks);
+		pfree(dense->chunk[i].numbers);
+	}
+	memset(dense->chunk, 0, sizeof(dense->chunk));
 	if (dense->found != NULL)
 		pfree(dense->found);
-	dense->blocks = NULL;
 	dense->found = NULL;
-	dense->max_floats = 0;
 	dense->max_words = 0;
 	dense->nprobes = 0;
 }
@@ -771,14 +822,14 @@ dense_end_chunk(JoinSearch *search)
  * hits before; return how many there are then.
  */
 static inline uint32
-compare_and_append(const DenseJoin *dense, uint32 block, uint32 probe,
+compare_and_append(const DenseJoin *dense, const float *block, uint32 probe,
 				   uint32 nhits, CompareFirst compare)
 {
 	uint32		width = dense->nfirst + 1;
 	uint32	   *hits = dense->hits + nhits;
-	uint32		n = compare(dense->blocks + (size_t) block * BLOCK * width,
-							dense->nfirst, dense->probes + probe * width,
-							dense->limit, hits);
+	uint32		n = compare(block, dense->nfirst,
+							dense->probes + probe * width, dense->limit,
+							hits);
 
 	for (uint32 i = 0; i < n; i++)
 		hits[i] += probe * BLOCK;
@@ -789,7 +840,7 @@ compare_and_append(const DenseJoin *dense, uint32 block, uint32 probe,
  * The pairs of a block that the first coordinates leave; returns their number.
  */
 static uint32
-hits_in_block(const DenseJoin *dense, uint32 block, uint32 nprobes)
+hits_in_block(const DenseJoin *dense, const float *block, uint32 nprobes)
 {
 	const Kernels *kernels = dense->kernels;
 	uint32		nhits = 0;
@@ -817,45 +868,62 @@ fetch_keys(const DenseJoin *dense, const JoinSet *set)
 #define ENTRIES_AHEAD	16
 
 /*
- * Compare the hits of a block by all kept coordinates, and leave those that
- * reach the limit; returns their number.
+ * Compare the hits of a block, whose vectors have these numbers, by all kept
+ * coordinates, and leave those that reach the limit; returns their number.
  */
 static uint32
-compare_hits(JoinSearch *search, const JoinSet *probes, uint32 block,
-			 uint32 nhits)
+compare_hits(JoinSearch *search, const JoinSet *probes, const uint32 *numbers,
+			 uint32 n, uint32 nhits)
 {
 	const DenseJoin *dense = search->state;
-	const JoinSet *others = search->sets + (size_t) block * BLOCK;
 	uint32		limit = search->index.limit;
 	uint32		left = 0;
 
-	Assert(nhits <= BLOCK * dense->max_probes);
+	Assert(nhits <= BLOCK * dense->max_probes && n <= BLOCK);
 	for (uint32 i = 0; i < nhits; i++)
 	{
 		uint32		hit = dense->hits[i];
-		uint32		number = block * BLOCK + hit % BLOCK;
+		uint32		at = hit % BLOCK;
+		uint32		probe = dense->chosen[hit / BLOCK];
 
-		if (i + ENTRIES_AHEAD < nhits)
-			__builtin_prefetch(&others[dense->hits[i +
-												   ENTRIES_AHEAD] % BLOCK].keys);
+		if (i + ENTRIES_AHEAD < nhits &&
+			dense->hits[i + ENTRIES_AHEAD] % BLOCK < n)
+			__builtin_prefetch(&search->sets[numbers[dense->hits[i + ENTRIES_AHEAD] % BLOCK]].keys);
 		if (i + KEYS_AHEAD < nhits &&
-			block * BLOCK + dense->hits[i + KEYS_AHEAD] % BLOCK <
-			search->index.nadded)
-			fetch_keys(dense, &others[dense->hits[i + KEYS_AHEAD] % BLOCK]);
+			dense->hits[i + KEYS_AHEAD] % BLOCK < n)
+			fetch_keys(dense,
+					   &search->sets[numbers[dense->hits[i + KEYS_AHEAD] % BLOCK]]);
 		/* a vector finds those before it */
-		if (number >= limit + hit / BLOCK ||
-			number >= search->index.nadded ||
+		if (at >= n || numbers[at] >= limit + probe ||
 			(search->components != NULL &&
-			 search_component(search, number) == search->component))
+			 search_component(search, numbers[at]) == search->component))
 			continue;
-		if (dense->kernels->reaches((const float *) probes[hit / BLOCK].keys,
-									(const float *) others[hit % BLOCK].keys,
+		if (dense->kernels->reaches((const float *) probes[probe].keys,
+									(const float *) search->sets[numbers[at]].keys,
 									dense->kept, dense->limit))
 			dense->hits[left++] = hit;
 		else
 			search->stats.removed_coordinates++;
 	}
 	return left;
+}
+
+/*
+ * The pairs of a block that its bounds leave, as hits; returns their number.
+ * Its vectors have the numbers *numbers.
+ */
+static uint32
+search_block(JoinSearch *search, const SideBlocks *side, uint32 block,
+			 const JoinSet *probes, uint32 nchosen, const uint32 **numbers)
+{
+	const DenseJoin *dense = search->state;
+	const float *floats = side->blocks + block * block_floats(dense);
+
+	CHECK_FOR_INTERRUPTS();
+	*numbers = side->numbers + (size_t) block * BLOCK;
+	return compare_hits(search, probes, *numbers,
+						Min(side->n - block * BLOCK, BLOCK),
+						hits_in_block(dense, floats, nchosen));
 }
 
 /* Empty the bits of vectors that probe `n` vectors together. */
@@ -876,6 +944,67 @@ clear_found(JoinSearch *search, DenseJoin *dense, uint32 n, uint32 nprobes)
 	memset(dense->found, 0, dense->words * nprobes * sizeof(uint64));
 }
 
+/* The sides on which a vector that probes has matches, as bits */
+static uint32
+wanted_sides(const JoinSearch *search, const JoinSet *set)
+{
+	uint32		sides = set_sides(set);
+
+	if (!search->symmetric || search->index.mode == INDEX_GROWING)
+		return 3;
+	return (sides & 1) << 1 | sides >> 1;
+}
+
+/*
+ * Prepare the vectors that have matches on some side to probe; return their
+ * number.
+ */
+static uint32
+choose_probes(JoinSearch *search, const JoinSet *probes, uint32 nprobes,
+			  uint32 sides)
+{
+	DenseJoin  *dense = search->state;
+	uint32		n = 0;
+
+	for (uint32 i = 0; i < nprobes; i++)
+		if ((wanted_sides(search, &probes[i]) & sides) != 0)
+		{
+			first_coordinates(dense, &probes[i],
+							  dense->probes + n * (dense->nfirst + 1));
+			dense->chosen[n++] = i;
+		}
+	return n;
+}
+
+/* Let vectors probe those with a number below `end` that have such sides. */
+static void
+probe_side(JoinSearch *search, const JoinSet *probes, uint32 nprobes,
+		   uint32 sides, uint32 end)
+{
+	DenseJoin  *dense = search->state;
+	const SideBlocks *side = &dense->chunk[sides];
+	uint32		nchosen = side->n == 0 ? 0 :
+	choose_probes(search, probes, nprobes, sides);
+
+	if (nchosen == 0)
+		return;
+	for (uint32 block = 0; block * BLOCK < side->n &&
+		 side->numbers[block * BLOCK] < end; block++)
+	{
+		const uint32 *numbers;
+		uint32		nhits = search_block(search, side, block, probes, nchosen,
+										 &numbers);
+
+		for (uint32 i = 0; i < nhits; i++)
+		{
+			uint32		number = numbers[dense->hits[i] % BLOCK];
+
+			dense->found[dense->chosen[dense->hits[i] / BLOCK] * dense->words +
+						 number / 64] |= UINT64CONST(1) << number % 64;
+		}
+	}
+}
+
 /*
  * Let `nprobes` vectors probe blocks: of the vectors before each, or of the
  * vectors that are in an index that grows.
@@ -887,23 +1016,8 @@ probe_together(JoinSearch *search, const JoinSet *probes, uint32 nprobes)
 	uint32		n = Min(search->index.limit + nprobes, search->index.nadded);
 
 	clear_found(search, dense, n, nprobes);
-	for (uint32 i = 0; i < nprobes; i++)
-		first_coordinates(dense, &probes[i],
-						  dense->probes + i * (dense->nfirst + 1));
-	for (uint32 block = 0; block * BLOCK < n; block++)
-	{
-		uint32		nhits = hits_in_block(dense, block, nprobes);
-
-		CHECK_FOR_INTERRUPTS();
-		nhits = compare_hits(search, probes, block, nhits);
-		for (uint32 i = 0; i < nhits; i++)
-		{
-			uint32		number = block * BLOCK + dense->hits[i] % BLOCK;
-
-			dense->found[dense->hits[i] / BLOCK * dense->words +
-						 number / 64] |= UINT64CONST(1) << number % 64;
-		}
-	}
+	for (uint32 sides = 1; sides < lengthof(dense->chunk); sides++)
+		probe_side(search, probes, nprobes, sides, n);
 	dense->together = probes;
 	dense->nprobes = nprobes;
 	dense->searched = search->index.mode == INDEX_GROWING ? n : PG_UINT32_MAX;
@@ -931,24 +1045,52 @@ take_found(JoinSearch *search, const JoinSet *set, uint32 sides)
 						  sides);
 }
 
-/* Probe the vectors from that number on. */
+/* The first block with a vector from that number on */
+static uint32
+first_block(const SideBlocks *side, uint32 from)
+{
+	uint32		low = 0;
+	uint32		high = side->n;
+
+	while (low < high)
+	{
+		uint32		middle = low + (high - low) / 2;
+
+		if (side->numbers[middle] < from)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low / BLOCK;
+}
+
+/* Probe the vectors from that number on that have rows of some side. */
 static void
 probe_from(JoinSearch *search, const JoinSet *set, uint32 from, uint32 sides)
 {
 	DenseJoin  *dense = search->state;
 
 	first_coordinates(dense, set, dense->probes);
-	for (uint32 block = from / BLOCK; block * BLOCK < search->index.limit;
-		 block++)
+	dense->chosen[0] = 0;
+	for (uint32 i = 1; i < lengthof(dense->chunk); i++)
 	{
-		uint32		nhits = compare_hits(search, set, block,
-										 hits_in_block(dense, block, 1));
+		const SideBlocks *side = &dense->chunk[i];
 
-		CHECK_FOR_INTERRUPTS();
-		for (uint32 i = 0; i < nhits; i++)
-			if (block * BLOCK + dense->hits[i] >= from)
-				add_candidate(&search->index, block * BLOCK + dense->hits[i],
-							  sides);
+		if ((sides & i) == 0)
+			continue;
+		for (uint32 block = first_block(side, from);
+			 block * BLOCK < side->n &&
+			 side->numbers[block * BLOCK] < search->index.limit; block++)
+		{
+			const uint32 *numbers;
+			uint32		nhits = search_block(search, side, block, set, 1,
+											 &numbers);
+
+			for (uint32 hit = 0; hit < nhits; hit++)
+				if (numbers[dense->hits[hit]] >= from)
+					add_candidate(&search->index, numbers[dense->hits[hit]],
+								  sides);
+		}
 	}
 }
 
