@@ -4,6 +4,7 @@ import importlib
 import io
 import os
 import shlex
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
@@ -17,7 +18,8 @@ DRIVERS = ("psycopg", "psycopg2", "pg8000.dbapi")
 NO_TRANSACTION = "25P01"
 NO_SERVER = (
     "there is no server to do the work: give the DSN of a database with the extension (--dsn,"
-    " conn=), or install PostgreSQL's server programs (initdb) with the extension neardup"
+    " conn=), or install PostgreSQL's server programs (initdb) with the extension neardup, see"
+    " Install in https://example.org/neardup"
 )
 
 
@@ -54,6 +56,7 @@ class Session:
         self.given, self.private = given, given is None
         self.ours = ExitStack()  # what is to be closed
         self.undo: tuple[str, ...] = ()
+        self.idle = False  # a transaction that the driver begins is ours
 
     def __enter__(self) -> "Session":
         try:
@@ -82,6 +85,8 @@ class Session:
             try:
                 for statement in self.undo:
                     self.run(statement)
+                if self.idle:
+                    self.conn.rollback()
             except Exception:
                 if kind is None:
                     raise
@@ -108,6 +113,7 @@ class Session:
 
     def _begin(self) -> None:
         """Begin what is rolled back at the end, in UTF-8 and with the extension in sight."""
+        self.idle = not in_transaction(self.conn)
         try:
             self.run("SAVEPOINT neardup")
             self.undo = ("ROLLBACK TO SAVEPOINT neardup", "RELEASE SAVEPOINT neardup")
@@ -145,21 +151,23 @@ class Session:
 
     def copy_in(self, statement: str, chunks: Iterable[bytes]) -> None:
         """Run COPY ... FROM STDIN; an error of the iterator is raised as it is."""
-        failed: list[Exception] = []
+        failed: list[BaseException] = []
 
         def watched() -> Iterator[bytes]:
             try:
                 yield from chunks
-            except Exception as error:
+            except BaseException as error:
                 failed.append(error)
-                raise
+                if self.driver != "pg8000":  # which cannot fail a COPY: that ends here
+                    raise
 
         try:
             self._copy_in(statement, watched())
         except Exception:
-            if failed:
-                raise failed[0] from None
-            raise
+            if not failed:
+                raise
+        if failed:
+            raise failed[0] from None
 
     def _copy_in(self, statement: str, chunks: Iterable[bytes]) -> None:
         cursor = self._cursor()
@@ -188,6 +196,13 @@ class Session:
         return out.getvalue()
 
 
+def in_transaction(conn: Any) -> bool:
+    """True if a connection of psycopg, psycopg2 or pg8000 is in a transaction."""
+    if hasattr(conn, "info"):
+        return bool(conn.info.transaction_status)  # 0: idle
+    return bool(conn._in_transaction)
+
+
 def connect(dsn: str) -> Any:
     """Connect by the first driver that is installed."""
     for name in DRIVERS:
@@ -196,7 +211,7 @@ def connect(dsn: str) -> Any:
         except ImportError:
             continue
         return driver.connect(**words(dsn)) if name == "pg8000.dbapi" else driver.connect(dsn)
-    raise ImportError("no driver is installed; pip install 'neardup[psycopg]'")
+    raise ImportError("no driver is installed: pip install 'psycopg[binary]'")
 
 
 def words(dsn: str) -> dict[str, Any]:
@@ -245,13 +260,19 @@ def private_connection() -> Iterator[Any]:
 class Progress:
     """A bar of tqdm for each phase.
 
-    True shows it anywhere and needs tqdm; None shows it on a terminal, where tqdm is installed.
+    True shows it anywhere and needs tqdm.  None shows it on a terminal and in a notebook, where
+    tqdm is installed and a phase takes longer than a second.
     The client counts: PostgreSQL has no view to which an extension can report its steps.
     """
 
     def __init__(self, wanted: bool | None) -> None:
         self.make: Any = None
-        self.disable = False if wanted else None  # None: of tqdm, where stderr is no terminal
+        is_notebook = type(sys.stderr).__module__.startswith("ipykernel.")
+        # None: of tqdm, where stderr is no terminal
+        self.how = {
+            "disable": False if wanted or is_notebook else None,
+            "delay": 0 if wanted else 1,
+        }
         if wanted is not False:
             try:
                 self.make = importlib.import_module("tqdm").tqdm
@@ -265,5 +286,5 @@ class Progress:
         if self.make is None:
             yield lambda done: None
             return
-        with self.make(total=total, desc=what, unit=" rows", disable=self.disable) as bar:
+        with self.make(total=total, desc=what, unit=" rows", **self.how) as bar:
             yield bar.update
