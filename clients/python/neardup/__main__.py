@@ -11,6 +11,7 @@ from typing import Any
 import neardup
 from neardup.files import KINDS, STANDARD, Columns, TextFile, ending, open_files, sources, written
 from neardup.report import THRESHOLDS, largest, page
+from neardup.sql import Maker
 from neardup.texts import ORDERS, Against, Texts, bad_threshold
 
 
@@ -182,9 +183,8 @@ def columns(given: argparse.Namespace, has_id: bool = True) -> Columns:
 
 def texts_of(given: argparse.Namespace, file: TextFile, other: TextFile | None = None) -> Texts:
     """Return the texts of a file, and of another one, with how they are compared."""
-    how: dict[str, Any] = {"analysis": given.analysis}
-    if given.k is not None:
-        how["k"] = given.k
+    size = {} if given.k is None else {"k": given.k}
+    how: dict[str, Any] = {"maker": Maker.of(given.analysis, **size)}
     if given.apart is not None:
         how["apart"] = lambda: file.apart(given.apart)
     if other is not None:

@@ -1,9 +1,11 @@
 """What dedupe takes and returns: frames of pandas, polars and pyarrow, their columns, lists."""
 
 from collections.abc import Iterator, Sequence
+from operator import index
 from typing import Any, NamedTuple
 
 SLICE = 8192
+DIVIDER = "\x1f"  # between the values of a scope
 
 
 class Group(NamedTuple):
@@ -25,16 +27,48 @@ class Pair(NamedTuple):
 
 
 class Rows:
-    """The rows of a frame, a column or a list, and the text of each."""
+    """The rows of a frame, a column or a list, and the text of each.
 
-    def __init__(self, given: Any) -> None:
-        self.given = given
+    Texts of several columns are joined by blanks.  With columns in ``within`` each text comes with
+    a scope, which two texts that are compared have in common.
+    """
+
+    def __init__(self, given: Any, text: Sequence[str] = (), within: Sequence[str] = ()) -> None:
+        self.given, self.text, self.within = given, text, within
 
     def __len__(self) -> int:
         return len(self.given)
 
+    def names(self) -> list[Any] | None:
+        """The names of a frame's columns; None if it is no frame."""
+        return None
+
+    def check(self) -> "Rows":
+        """Raise an error if a column is not there, or there twice; else return the rows."""
+        names = self.names()
+        if names is None:
+            if self.within:
+                raise TypeError("within names columns of a frame")
+            return self
+        for name in (*self.text, *self.within):
+            if name not in names:
+                shown = ", ".join(map(str, names)) or "none"
+                raise LookupError(f"there is no column {name!r}; the columns are {shown}")
+            if names.count(name) > 1:
+                raise LookupError(f"there are {names.count(name)} columns {name!r}")
+        return self
+
     def texts(self) -> Iterator[Any]:
-        """The text of each row, a slice at a time; None where there is none."""
+        """The text of each row, a slice at a time; None where there is none.  Or with its scope."""
+        texts = self.values(None)
+        if self.names() is not None:
+            texts = map(_joined, *map(self.values, self.text))
+        if not self.within:
+            return texts
+        return zip(texts, map(_scope, *map(self.values, self.within)), strict=True)
+
+    def values(self, name: str | None) -> Iterator[Any]:
+        """The values of a frame's column, or of what is given; None where there is none."""
         raise NotImplementedError
 
     def kept(self, mask: bytearray) -> Any:
@@ -46,16 +80,19 @@ class Rows:
         raise NotImplementedError
 
 
-def _check(names: Sequence[Any], text: str) -> None:
-    if text not in names:
-        shown = ", ".join(map(str, names)) or "none"
-        raise LookupError(f"there is no column {text!r}; the columns are {shown}")
-    if list(names).count(text) > 1:
-        raise LookupError(f"there are {list(names).count(text)} columns {text!r}")
+def _joined(*texts: Any) -> Any:
+    """Join the texts of a row; what is no text comes back as it is."""
+    wrong = [text for text in texts if text is not None and not isinstance(text, str)]
+    there = [text for text in texts if text is not None]
+    return wrong[0] if wrong else " ".join(there) if there else None
+
+
+def _scope(*values: Any) -> str:
+    return DIVIDER.join("" if value is None else str(value) for value in values)
 
 
 class _List(Rows):
-    def texts(self) -> Iterator[Any]:
+    def values(self, name: str | None) -> Iterator[Any]:
         return iter(self.given)
 
     def kept(self, mask: bytearray) -> Any:
@@ -66,16 +103,13 @@ class _List(Rows):
 
 
 class _Pandas(Rows):
-    def __init__(self, given: Any, text: str) -> None:
-        super().__init__(given)
-        self.column = given
-        if given.ndim == 2:
-            _check(list(given.columns), text)
-            self.column = given[text]
+    def names(self) -> list[Any] | None:
+        return list(self.given.columns) if self.given.ndim == 2 else None
 
-    def texts(self) -> Iterator[Any]:
-        for start in range(0, len(self.column), SLICE):
-            values = self.column.iloc[start : start + SLICE]
+    def values(self, name: str | None) -> Iterator[Any]:
+        column = self.given if name is None else self.given[name]
+        for start in range(0, len(column), SLICE):
+            values = column.iloc[start : start + SLICE]
             missing = values.isna().tolist()
             yield from (None if no else v for v, no in zip(values.tolist(), missing, strict=True))
 
@@ -88,21 +122,23 @@ class _Pandas(Rows):
         import pandas
 
         types = {n: "float64" if n == "similarity" else "int64" for n in kind._fields}
-        return pandas.DataFrame(rows, columns=list(kind._fields)).astype(types)
+        frame = pandas.DataFrame(rows, columns=list(kind._fields)).astype(types)
+        # a row for each row has its index, as pandas aligns what is assigned or joined
+        return frame.set_axis(self.given.index) if kind is Group else frame
 
 
 class _Polars(Rows):
-    def __init__(self, given: Any, text: str) -> None:
+    def __init__(self, given: Any, text: Sequence[str] = (), within: Sequence[str] = ()) -> None:
         self.lazy = hasattr(given, "collect")
-        super().__init__(given.collect() if self.lazy else given)
-        self.column = self.given
-        if hasattr(self.given, "columns"):
-            _check(self.given.columns, text)
-            self.column = self.given[text]
+        super().__init__(given.collect() if self.lazy else given, text, within)
 
-    def texts(self) -> Iterator[Any]:
-        for start in range(0, len(self.column), SLICE):
-            yield from self.column.slice(start, SLICE).to_list()
+    def names(self) -> list[Any] | None:
+        return list(self.given.columns) if hasattr(self.given, "columns") else None
+
+    def values(self, name: str | None) -> Iterator[Any]:
+        column = self.given if name is None else self.given[name]
+        for start in range(0, len(column), SLICE):
+            yield from column.slice(start, SLICE).to_list()
 
     def kept(self, mask: bytearray) -> Any:
         import polars
@@ -118,16 +154,13 @@ class _Polars(Rows):
 
 
 class _Arrow(Rows):
-    def __init__(self, given: Any, text: str) -> None:
-        super().__init__(given)
-        self.column = given
-        if hasattr(given, "schema"):
-            _check(given.schema.names, text)
-            self.column = given.column(text)
+    def names(self) -> list[Any] | None:
+        return list(self.given.schema.names) if hasattr(self.given, "schema") else None
 
-    def texts(self) -> Iterator[Any]:
-        for start in range(0, len(self.column), SLICE):
-            yield from self.column.slice(start, SLICE).to_pylist()
+    def values(self, name: str | None) -> Iterator[Any]:
+        column = self.given if name is None else self.given.column(name)
+        for start in range(0, len(column), SLICE):
+            yield from column.slice(start, SLICE).to_pylist()
 
     def kept(self, mask: bytearray) -> Any:
         return self.given.filter(arrow_mask(mask))
@@ -151,18 +184,50 @@ def arrow_mask(mask: bytearray) -> Any:
     return pyarrow.Array.from_buffers(pyarrow.uint8(), len(mask), buffers).cast(pyarrow.bool_())
 
 
-def rows_of(given: Any, text: str) -> Rows:
+def _names(given: str | Sequence[str]) -> tuple[str, ...]:
+    """Take one name or several."""
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def rows_of(given: Any, text: str | Sequence[str], within: str | Sequence[str] = ()) -> Rows:
     """Take what the caller gave; a wrong column is an error that lists those there are."""
+    columns = _names(text), _names(within)
     if isinstance(given, (list, tuple)):
-        return _List(given)
+        return _List(given, *columns).check()
     library = type(given).__module__.split(".")[0]
     if library == "pandas" and hasattr(given, "iloc"):
-        return _Pandas(given, text)
-    if library == "polars":
-        return _Polars(given, text)
+        return _Pandas(given, *columns).check()
+    if library == "polars" and hasattr(given, "filter"):
+        return _Polars(given, *columns).check()
     if library == "pyarrow":
-        return _Arrow(given, text)
+        return _Arrow(given, *columns).check()
     raise TypeError(
         "a frame of pandas, polars or pyarrow, one of their columns, or a list is needed, not "
         + type(given).__name__
     )
+
+
+def _verdict(same: Any) -> bool | None:
+    if isinstance(same, str):
+        raise TypeError(f"apart: same is true or false, not {same!r}")
+    return None if same is None else bool(same)
+
+
+def pairs_of(given: Any, rows: Rows) -> list[tuple[int, int]]:
+    """Take pairs of rows that are not the same: a list of (a, b), or a frame with these columns.
+
+    Of a frame with a column ``same``, the rows count in which it is false.
+    """
+    if isinstance(given, (list, tuple)):
+        found = [(index(a), index(b)) for a, b in given]
+    else:
+        frame = rows_of(given, ("a", "b"))
+        pairs = zip(map(int, frame.values("a")), map(int, frame.values("b")), strict=True)
+        found = list(pairs)
+        if "same" in (frame.names() or ()):
+            verdicts = map(_verdict, frame.values("same"))
+            found = [pair for pair, same in zip(found, verdicts, strict=True) if same is False]
+    for row in (row for pair in found for row in pair):
+        if not 0 <= row < len(rows):
+            raise ValueError(f"apart: there is no row {row}; rows are numbered from 0")
+    return found

@@ -6,6 +6,7 @@ Functions are called with named arguments, so that nothing depends on their orde
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 from uuid import uuid4
 
@@ -102,6 +103,11 @@ class Maker:
     @classmethod
     def of(cls, analysis: str = "", function: str = "shingles", **arguments: Any) -> "Maker":
         """Make one of keyword arguments: k=5, size=64."""
+        unknown = [name for name in arguments if name != "k"]
+        if function == "shingles" and unknown:
+            raise TypeError(f"there is no argument {unknown[0]!r}; shingles have analysis and k")
+        if not isinstance(arguments.get("k", 3), Integral):
+            raise TypeError(f"k is a whole number, not {arguments['k']!r}")
         size = re.search(r"\bk=(\d+)", analysis)
         if size and function == "shingles":  # an argument of its own there, whose default is 3
             arguments.setdefault("k", int(size[1]))
@@ -123,7 +129,8 @@ class Guard:
     mode is reject, skip, tag (needs the column to tag), warn, or exclude (an exclusion
     constraint by an index of access method neardup).  Rows are compared that are equal in
     the columns of scope, and for which the condition is true, in SQL of the rows new and old:
-    "new.author = old.author".  measure is jaccard or cosine, which embeddings have.  column may be an index, see neardup's doc/guard.md.
+    "new.author = old.author".  measure is jaccard or cosine, which embeddings have.
+    column may be an index, see neardup's doc/guard.md.
     """
 
     column: str

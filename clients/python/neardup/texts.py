@@ -3,6 +3,7 @@
 import struct
 from collections.abc import Callable, Iterable, Iterator
 from itertools import count
+from numbers import Real
 from typing import Any, NamedTuple
 
 from neardup import sql
@@ -56,10 +57,15 @@ class Texts:
         total: int | None = None,
         against: Against | None = None,
         apart: Callable[[], Iterable[tuple[int, int]]] | None = None,
-        **how: Any,
+        maker: sql.Maker | None = None,
     ) -> None:
         if keep not in ORDERS:
-            raise ValueError(f"keep is one of {', '.join(ORDERS)}, not {keep!r}")
+            raise ValueError(
+                f"keep is one of {', '.join(ORDERS)}, not {keep!r}; for the newest, sort by the"
+                " date, and keep the last"
+            )
+        if not isinstance(threshold, (float, Real)):
+            raise TypeError(f"threshold is a number, not {threshold!r}")
         if not 0 < threshold <= 1:
             raise ValueError(f"threshold {bad_threshold(threshold)}")
         if against and against.contained is not None and not 0 < against.contained <= 1:
@@ -67,7 +73,7 @@ class Texts:
         self.threshold, self.order = threshold, ORDERS[keep]
         self.scoped = False
         self.progress = Progress(progress)
-        self.maker = sql.Maker.of(**how)
+        self.maker = maker or sql.Maker()
         self.texts, self.total, self.against, self.apart = texts, total, against, apart
         self.rows = 0
         self.session = Session(conn)
@@ -164,8 +170,10 @@ class Texts:
 
     def _pairs_with(self, contained: float | None) -> str:
         args = (self.table, self.others, self.maker, self.threshold)
-        within = " AND a.scope = b.scope" if self.scoped else ""
-        return sql.pairs_with(*args, contained) + within
+        return sql.pairs_with(*args, contained) + self._within()
+
+    def _within(self) -> str:
+        return " AND a.scope = b.scope" if self.scoped else ""
 
     def sweep(self, thresholds: Iterable[float]) -> list[tuple[float, int, int, int]]:
         """Threshold, groups of more than one text, texts that go, size of the largest group."""
@@ -179,7 +187,7 @@ class Texts:
     def pairs(self) -> list[Any]:
         """Rows (a, b, similarity) of all pairs, b of the other source if there is one."""
         if self.against is None:
-            query = sql.text_pairs(self.table, self.maker, self.threshold)
+            query = sql.text_pairs(self.table, self.maker, self.threshold) + self._within()
         else:
             query = self._pairs_with(self.against.contained)
         return self._search(query + " ORDER BY a, b")

@@ -252,3 +252,114 @@ def test_dsns():
         "user": "u", "database": "a b", "unix_sock": "/tmp/x/.s.PGSQL.7"}  # fmt: skip
     assert words("postgresql://u:p%20w@h:7/d") == {
         "user": "u", "password": "p w", "host": "h", "port": 7, "database": "d"}  # fmt: skip
+
+
+def test_an_idle_connection_stays_idle(database, frame):
+    """No transaction of the driver stays open, and one of the caller's does."""
+    from sqlalchemy import create_engine
+
+    from neardup.session import in_transaction
+
+    pg8000 = connect_pg8000(__import__("pg8000.dbapi").dbapi.connect)
+    for conn in (psycopg.connect(f"dbname={database}"), psycopg2.connect(dbname=database), pg8000):
+        with closing(conn):
+            for autocommit in (False, True):
+                conn.autocommit = autocommit
+                assert len(frames.dedupe(frame, conn=conn)) == 5
+                assert not in_transaction(conn)
+                with pytest.raises(ValueError, match="row 0: "):
+                    frames.dedupe(["a\0"], conn=conn)
+                assert not in_transaction(conn)
+            conn.autocommit = False
+            conn.cursor().execute("CREATE TEMPORARY TABLE mine (a int)")
+            frames.dedupe(frame, conn=conn)
+            assert in_transaction(conn)
+            conn.cursor().execute("TABLE mine")
+    engine = create_engine(f"postgresql+psycopg:///{database}")
+    with engine.connect() as connection:
+        frames.dedupe(frame, conn=connection)
+        assert not in_transaction(connection.connection.driver_connection)
+    engine.dispose()
+
+
+def test_unknown_arguments(conn, frame):
+    for find in (frames.dedupe, frames.groups, frames.pairs):
+        with pytest.raises(TypeError, match="no argument 'treshold'; shingles have analysis and k"):
+            find(frame, treshold=0.5, conn=conn)
+        with pytest.raises(TypeError, match=r"k is a whole number, not 2\.0"):
+            find(frame, k=2.0, conn=conn)
+        with pytest.raises(TypeError, match=r"threshold is a number, not '0\.8'"):
+            find(frame, threshold="0.8", conn=conn)
+        assert len(find(frame, function="minhash", size=64, k=numpy.int64(3), conn=conn))
+    with pytest.raises(TypeError, match="no argument 'against'"):
+        frames.groups(frame, against=frame, conn=conn)
+    with pytest.raises(ValueError, match="for the newest, sort by the date, and keep the last"):
+        frames.dedupe(frame, keep="newest", conn=conn)
+
+
+def test_groups_have_the_index_of_their_frame(conn):
+    frame = pandas.DataFrame({"body": BODIES}, index=list("gfedcba"))
+    frame["group"] = frames.groups(frame, conn=conn).group
+    assert frame.group.tolist() == [1, 2, 3, 1, 1, 4, 5]
+    assert frames.groups(frame.body, conn=conn).index.tolist() == list("gfedcba")
+    assert frames.groups(frame[:0], conn=conn).index.tolist() == []
+    assert frames.pairs(frame, conn=conn).index.tolist() == [0, 1, 2]
+
+
+def test_several_columns_and_scopes(conn):
+    """Texts are joined, and compared where columns of any type are equal."""
+    bodies = ["a b c", None, "a b c", "c d", "a b c"]
+    columns = {"head": ["a b", "a b c", "a b", "a b", None], "body": bodies, "year": [1, 1, 2, 2, None]}
+    for make in MAKE.values():
+        frame = make(columns)
+        assert rows(frames.dedupe(frame, text=["head", "body"], k=1, conn=conn))["body"] == ["a b c", "c d"]
+        found = rows(frames.groups(frame, text=("head", "body"), within="year", k=1, conn=conn))
+        assert found["representative"] == [0, 0, 2, 3, 4]
+        found = rows(frames.pairs(frame, within=["year", "head"], conn=conn))
+        assert found["a"] == []
+        found = rows(frames.pairs(frame, within="year", against=frame, k=1, conn=conn))
+        assert [p for p in zip(found["a"], found["b"], strict=True)] == [(0, 0), (2, 2), (3, 3), (4, 4)]
+        with pytest.raises(LookupError, match="no column 'month'; the columns are head, body, year"):
+            frames.dedupe(frame, within="month", conn=conn)
+        with pytest.raises(TypeError, match=r"row 0: a text is needed, not (int|float)"):
+            frames.dedupe(frame, text=["body", "year"], conn=conn)
+    with pytest.raises(TypeError, match="within names columns of a frame"):
+        frames.dedupe(["a"], within="year", conn=conn)
+
+
+def test_apart(conn, frame):
+    """Verdicts as a list, or as a frame of pairs, with or without what was found the same."""
+    assert rows(frames.groups(frame, apart=[(3, 0)], conn=conn))["representative"][:5] == [0, 1, 2, 3, 0]
+    assert rows(frames.dedupe(frame, apart=[(0, 3), (4, 0), (3, 4)], conn=conn))["n"] == list(range(7))
+    found = frames.pairs(frame, conn=conn)
+    assert rows(frames.dedupe(frame, apart=found, conn=conn))["n"] == list(range(7))
+    judged = {"a": [0, 0, 3], "b": [3, 4, 4], "same": [False, True, None]}
+    for make in MAKE.values():
+        assert rows(frames.dedupe(frame, apart=make(judged), conn=conn))["n"] == [0, 1, 2, 3, 5, 6]
+    assert frames.dedupe(BODIES, apart=[], conn=conn) == frames.dedupe(BODIES, conn=conn)
+    with pytest.raises(ValueError, match="apart: there is no row 7; rows are numbered from 0"):
+        frames.dedupe(frame, apart=[(0, 7)], conn=conn)
+    with pytest.raises(TypeError, match="apart: same is true or false, not 'no'"):
+        frames.dedupe(frame, apart=pandas.DataFrame({"a": [0], "b": [3], "same": ["no"]}), conn=conn)
+
+
+def test_bars_in_a_notebook(conn, monkeypatch, capsys):
+    """Its output is no terminal, and a short run shows none."""
+    import sys
+    import time
+
+    stream = type("OutStream", (), {"__module__": "ipykernel.iostream", "isatty": lambda self: False})
+    shown = []
+    stream.write, stream.flush = lambda self, text: shown.append(text), lambda self: None
+
+    def slowly():
+        yield "a"
+        time.sleep(1.2)
+        yield "b"
+
+    monkeypatch.setattr(sys, "stderr", stream())
+    frames.dedupe(["a"], conn=conn)
+    assert shown == []
+    with frames.Texts(conn, slowly(), total=2) as texts:
+        texts.kept()
+    assert re.search("copy: 100%.* 2/2 ", "".join(shown))
