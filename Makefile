@@ -45,6 +45,7 @@ OBJS = \
 	src/groups/groups.o \
 	src/groups/kept_groups.o \
 	src/groups/kept_refresh.o \
+	src/groups/known_sets.o \
 	src/groups/lonely_keys.o \
 	src/groups/pair_groups.o \
 	src/groups/record_numbers.o \

@@ -33,6 +33,7 @@
 #include "base/interrupts.h"
 #include "base/memory.h"
 #include "groups/disk_array.h"
+#include "groups/known_sets.h"
 #include "groups/lonely_keys.h"
 #include "groups/set_groups.h"
 #include "groups/set_store.h"
@@ -61,8 +62,9 @@ typedef enum SetStatus
 								 * yet */
 	REPRESENTATIVE,
 	MEMBER,						/* linked to its representative */
-	FOREIGN_MEMBER				/* member of a representative that was not
+	FOREIGN_MEMBER,				/* member of a representative that was not
 								 * added */
+	EQUAL						/* linked to an equal set before it */
 } SetStatus;
 
 /* State of a set */
@@ -79,25 +81,6 @@ typedef struct SetState
 	uint8		status;
 	bool		reflexive;		/* true if the set matches itself */
 } SetState;
-
-/* Entry of the hash table by which an equal set gets the same number */
-typedef struct KnownSet
-{
-	SetKey		key;
-	uint32		number;
-	char		status;
-} KnownSet;
-
-#define SH_PREFIX		known
-#define SH_ELEMENT_TYPE KnownSet
-#define SH_KEY_TYPE		SetKey
-#define SH_KEY			key
-#define SH_HASH_KEY(table, key)	((uint32) (key).low)
-#define SH_EQUAL(table, a, b)	((a).high == (b).high && (a).low == (b).low)
-#define SH_SCOPE		static inline
-#define SH_DEFINE
-#define SH_DECLARE
-#include "lib/simplehash.h"
 
 /* An index, with the sets in it by their number there */
 typedef struct GroupIndex
@@ -120,8 +103,7 @@ struct SetGroups
 
 	/* while sets are added */
 	SetTable	keys;			/* only its secret is used, to hash sets */
-	known_hash *known;
-	bool		forgot;			/* true if a set was not stored in `known` */
+	KnownSets	known;
 	uint64		nvalues;
 	uint64		npostings;		/* bound of the keys that sets have */
 	DiskArray	states;			/* SetState by set number */
@@ -177,7 +159,7 @@ set_groups_begin(SignatureKind kind, Measure measure, double threshold,
 					 groups->memory / 16 * STATES_SHARE);
 	old = MemoryContextSwitchTo(groups->context);
 	join_secret_draw(groups->keys.secret);
-	groups->known = known_create(groups->context, 1024, NULL);
+	known_sets_begin(&groups->known);
 	block = Min(Max(groups->memory / 64, 1024), 64 * 1024);
 	set_store_begin(&groups->store, block);
 	arena_init(&groups->main.arena, block);
@@ -192,6 +174,7 @@ static void
 end_deciding(SetGroups *groups)
 {
 	set_store_end(&groups->store);
+	known_sets_end(&groups->known);
 	MemoryContextDelete(groups->context);
 	groups->context = NULL;
 }
@@ -245,16 +228,21 @@ state_of(SetGroups *groups, uint32 set, bool change)
 	return disk_array_at(&groups->states, set, change);
 }
 
+/* True if an algorithm finds candidates by keys, without the values of sets. */
+static bool
+finds_by_keys(const Algorithm *algorithm)
+{
+	/* keys of an algorithm with its own index are no features */
+	return algorithm->compare != NULL && !algorithm->own_index;
+}
+
 /* Move the sets to disk. */
 static void
 spill(SetGroups *groups)
 {
 	SetStore	in_memory = groups->store;
 
-	/* keys of an algorithm with its own index are no features */
-	set_store_begin_on_disk(&groups->store,
-							groups->algorithm->compare != NULL &&
-							!groups->algorithm->own_index);
+	set_store_begin_on_disk(&groups->store, finds_by_keys(groups->algorithm));
 	for (uint32 i = 0; i < in_memory.n; i++)
 	{
 		const JoinSet *set = &in_memory.sets[i];
@@ -266,22 +254,13 @@ spill(SetGroups *groups)
 	set_store_end(&in_memory);
 }
 
-/*
- * True if memory allows another entry in the table of known sets.  A table
- * that is nearly full grows by itself if entries are far from their places.
- */
-static bool
-may_know_more(const SetGroups *groups)
+/* Return the bytes that known sets may take. */
+static size_t
+known_memory(const SetGroups *groups)
 {
 	/* sets in the file use no memory, and there is no index yet */
-	size_t		most = memory_share(groups, groups->store.on_disk ?
-									KNOWN_SHARE + INDEX_SHARE : KNOWN_SHARE);
-	size_t		bytes = groups->known->size * sizeof(KnownSet);
-
-	/* both tables exist while it grows */
-	return bytes * 3 <= most ||
-		(bytes <= most &&
-		 groups->known->members < groups->known->size / 4 * 3);
+	return memory_share(groups, groups->store.on_disk ?
+						KNOWN_SHARE + INDEX_SHARE : KNOWN_SHARE);
 }
 
 uint32
@@ -295,25 +274,19 @@ set_groups_add(SetGroups *groups, const uint64 *values, uint32 n, uint32 row,
 		.size = n,.nvalues = n,.values = unconstify(uint64 *, values)
 	};
 	SetKey		key = set_key(groups->keys.secret, values, n);
-	KnownSet   *known = name == 0 ? known_lookup(groups->known, key) : NULL;
+	uint32		known = NOT_KNOWN;
 	MemoryContext old;
 
 	Assert(n > 0 && groups->context != NULL);
 	Assert(name == 0 || groups->apart != NULL);
-	if (known != NULL)
-		return known->number;
-	if (name != 0)
-		;						/* an equal set must not get its number */
-	else if (may_know_more(groups))
-	{
-		bool		unused;
-
-		known_insert(groups->known, key, &unused)->number =
-			groups->store.n;
-	}
-	else
-		groups->forgot = true;
+	/* a set with a name does not get the number of an equal set */
+	if (name == 0)
+		known = known_sets_find(&groups->known, key);
+	if (known != NOT_KNOWN)
+		return known;
 	old = MemoryContextSwitchTo(groups->context);
+	if (name == 0)
+		known_sets_add(&groups->known, key, state.link, known_memory(groups));
 	state.reflexive = is_reflexive(groups, &set);
 	state.place = store_set(groups, &set);
 	disk_array_append(&groups->states, &state, 1);
@@ -335,7 +308,7 @@ set_groups_keep_apart(SetGroups *groups, NamesApart apart, void *context)
 bool
 set_groups_has_untracked(const SetGroups *groups)
 {
-	return groups->forgot;
+	return known_sets_has_untracked(&groups->known);
 }
 
 void
@@ -400,6 +373,57 @@ is_by_keys(const SetGroups *groups)
 
 /* Preparation */
 
+/*
+ * EqualSetCallback: leave a set out that equals one before it, which takes over
+ * what is known of it.
+ */
+static void
+leave_equal_out(void *context, uint32 number, uint32 first)
+{
+	SetGroups  *groups = context;
+	SetState   *state = state_of(groups, number, true);
+	SetState	known = *state;
+
+	state->status = EQUAL;
+	if (groups->rule == RULE_CONNECTED)
+	{
+		links_unite(&groups->states, number, first);
+		return;
+	}
+	state->link = first;
+	if (known.status != UNDECIDED)
+		set_groups_seed(groups, first, known.row, known.status == SEEDED,
+						known.similarity);
+}
+
+/* Give each set that equals one before it the group of that set. */
+static void
+decide_equal(SetGroups *groups)
+{
+	for (uint32 i = 0; i < groups->states.n; i++)
+	{
+		const SetState *state = state_of(groups, i, false);
+		SetState	first;
+
+		CHECK_EVERY(i);
+		if (state->status != EQUAL || groups->rule == RULE_CONNECTED)
+			continue;
+		first = *state_of(groups, state->link, false);
+		*state_of(groups, i, true) = first;
+	}
+}
+
+/*
+ * True if a set needs no keys, as it equals one before it.  An algorithm that
+ * does not find sets by keys alone prepares all.
+ */
+static bool
+needs_no_keys(SetGroups *groups, const JoinSet *set)
+{
+	return finds_by_keys(groups->algorithm) &&
+		state_of(groups, set->first, false)->status == EQUAL;
+}
+
 /* Count the features of all sets. */
 static void
 count_features(SetGroups *groups)
@@ -414,7 +438,9 @@ count_features(SetGroups *groups)
 						memory_share(groups, groups->store.on_disk ?
 									 INDEX_SHARE : COUNTERS_SHARE));
 	while ((set = set_store_next_added(&groups->store)) != NULL)
-		if (algorithm->count != NULL)
+		if (needs_no_keys(groups, set))
+			continue;
+		else if (algorithm->count != NULL)
 			algorithm->count(search, set->values, set->size);
 		else
 			counters_add(&search->counters, set->values, set->size);
@@ -473,14 +499,18 @@ prepare_sets(SetGroups *groups)
 	{
 		if (!store->on_disk && algorithm->ordered && set->first + 1 < store->n)
 			counters_fetch(&search->counters, set[1].values, set[1].size);
-		algorithm->prepare(search, set, true, true);
+		if (needs_no_keys(groups, set))
+			set->keys = search->room;
+		else
+			algorithm->prepare(search, set, true, true);
 		set_store_prepared(store, set);
 	}
 	set_store_end_preparing(store);
 	if (store->on_disk)
 		counters_free(&search->counters);
 	if (is_by_keys(groups))
-		drop_lonely_keys(groups, all_stay);
+		drop_lonely_keys(groups, groups->rule == RULE_GREEDY ? waiting_stay :
+						 all_stay);
 }
 
 /* The indexes */
@@ -1344,7 +1374,8 @@ set_groups_decide(SetGroups *groups, GroupRule rule, size_t memory)
 	Assert(groups->context != NULL && groups->states.n == groups->store.n);
 	groups->rule = rule;
 	groups->memory = Max(groups->memory, memory);
-	known_destroy(groups->known);
+	known_sets_find_equal(&groups->known, known_memory(groups),
+						  leave_equal_out, groups);
 	if (groups->store.n > 0)
 	{
 		prepare_sets(groups);
@@ -1353,6 +1384,7 @@ set_groups_decide(SetGroups *groups, GroupRule rule, size_t memory)
 		choose_representatives(groups);
 		if (rule == RULE_CONNECTED)
 			connect(groups);
+		decide_equal(groups);
 	}
 	MemoryContextSwitchTo(old);
 	end_deciding(groups);

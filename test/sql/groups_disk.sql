@@ -106,4 +106,31 @@ FROM (VALUES ('minhash(sig, 32)', 'similarity'), ('sig', 'jaccard')) m (method, 
      LATERAL (SELECT checksum(format('SELECT row_number() OVER (ORDER BY kind, id), %s FROM rows ORDER BY kind, id', method), 0.7, measure, rule, '64kB') AS on_disk,
                      checksum(format('SELECT row_number() OVER (ORDER BY kind, id), %s FROM rows ORDER BY kind, id', method), 0.7, measure, rule, '64MB') AS in_memory) c;
 
+-- More sets than are recognised at once, each of several rows, in two, three and many rows that are near
+CREATE TABLE many AS
+SELECT id, n % 2 = 1 AND id < 2000 AS new, signature_from(ARRAY(SELECT n / 2 * 100 + n % 2 * 2 + e FROM generate_series(1, 12) e)) AS sig
+FROM (SELECT id, id * 37 % 2600 AS n FROM generate_series(1, 6000) id) r;
+ANALYZE many;
+CREATE INDEX ON many USING neardup (sig);
+CREATE TABLE groups AS
+SELECT id, representative, similarity FROM near_duplicate_groups('SELECT id, sig FROM many WHERE NOT new ORDER BY id', 0.7);
+CREATE FUNCTION checksum_of_added(rule text, memory text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    result text;
+BEGIN
+    PERFORM set_config('work_mem', memory, true);
+    SELECT count(DISTINCT representative) || ' ' || md5(string_agg(g::text, ' ' ORDER BY id)) INTO result
+    FROM near_duplicate_groups_add('SELECT id, sig FROM many WHERE new ORDER BY id',
+        'SELECT id, sig, representative, similarity FROM groups JOIN many USING (id) WHERE near_duplicate(sig, $1, 0.7)', 0.7, rule => rule) g;
+    RETURN result;
+END $$;
+SELECT split_part(in_memory, ' ', 1) AS groups, on_disk = in_memory AS same, method, rule
+FROM (VALUES ('minhash(sig, 32)', 'similarity', 0.7), ('sig', 'jaccard', 0.7), ('sig', 'jaccard', 0.9)) m (method, measure, threshold),
+     (VALUES ('greedy'), ('connected')) r (rule),
+     LATERAL (SELECT checksum(format('SELECT id, %s FROM many ORDER BY id', method), threshold, measure, rule, '64kB') AS on_disk,
+                     checksum(format('SELECT id, %s FROM many ORDER BY id', method), threshold, measure, rule, '64MB') AS in_memory) c;
+SELECT split_part(in_memory, ' ', 1) AS groups, on_disk = in_memory AS same, rule
+FROM (VALUES ('greedy'), ('connected')) r (rule),
+     LATERAL (SELECT checksum_of_added(rule, '64kB') AS on_disk, checksum_of_added(rule, '64MB') AS in_memory) c;
+
 DROP SCHEMA groups_disk CASCADE;
