@@ -448,6 +448,9 @@ scan_rows(ConflictScan *scan)
 		if (outcome == FOUND && scan->best != NULL)
 			outcome = note_match(scan);
 	}
+	/* the slot has the scan's tuple, which goes with the scan */
+	if (outcome == FOUND)
+		ExecMaterializeSlot(slot);
 	table_endscan(rows);
 	return outcome == NOTHING && scan->best != NULL ? take_best(scan) :
 		outcome;
