@@ -10,7 +10,7 @@ from typing import Any
 
 import neardup
 from neardup.files import KINDS, STANDARD, Columns, TextFile, ending, open_files, sources, written
-from neardup.report import THRESHOLDS, largest, page
+from neardup.report import THRESHOLDS, least_similar, page
 from neardup.sql import Maker
 from neardup.texts import ORDERS, Against, Texts, bad_threshold
 
@@ -233,7 +233,8 @@ def run_report(given: argparse.Namespace) -> None:
             rows = texts.groups()
             sweep = texts.sweep(sorted({*THRESHOLDS, given.threshold}))
             total = texts.rows
-        groups = largest(rows, given.most, given.members)
+        groups = least_similar(rows, given.most, given.members)
+        earlier = [] if given.apart is None else file.verdicts(given.apart)
         wanted = {member.number: member for _, members in groups for member in members}
         file.forget()
         for number, text in enumerate(file.texts()):
@@ -249,7 +250,8 @@ def run_report(given: argparse.Namespace) -> None:
         )
         title = f"Near-duplicates of {file.name}"
         with written(given.out) as part:
-            part.write_text(page(title, summary, sweep, given.threshold, groups), encoding="utf-8")
+            html = page(title, summary, sweep, given.threshold, groups, earlier)
+            part.write_text(html, encoding="utf-8")
         given.written.append(given.out)
         if not given.quiet:
             print(f"{total} texts, {gone} near-duplicates, {count} groups: {given.out}")

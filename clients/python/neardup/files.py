@@ -206,10 +206,26 @@ class TextFile:
         """What tells the record of a number from all records of other files, too."""
         return f"{self.name}:{self.place(number)}"
 
-    def apart(self, verdicts: Path) -> list[tuple[int, int]]:
+    def verdicts(self, path: Path) -> list[tuple[str, str, bool]]:
+        """Read a file of verdicts: what two texts are called, and whether they are the same."""
+        found = []
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file)
+            if next(reader, None) != ["a", "b", "same"]:
+                raise ValueError(f"{path}: the first line of verdicts is a,b,same")
+            for row in reader:
+                if len(row) != 3 or row[2].lower() not in ("true", "false"):
+                    raise ValueError(
+                        f"{path}:{reader.line_num}: a verdict is two {self.called_by}s and true"
+                        f" or false, not {','.join(row)}"
+                    )
+                found.append((row[0], row[1], row[2].lower() == "true"))
+        return found
+
+    def apart(self, path: Path) -> list[tuple[int, int]]:
         """Pairs of texts, by their numbers, that a file of verdicts says are not the same.
 
-        Its columns are a, b, same: what two texts are called, and true or false.
+        A record that an id does not find may be of an earlier file.
         """
         numbers: dict[str, int] = {}
         for number in range(len(self.lines)):
@@ -217,24 +233,12 @@ class TextFile:
             if numbers.setdefault(called, number) != number:
                 raise ValueError(f"{self.name} has two records whose {self.called_by} is {called}")
         pairs = []
-        with verdicts.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file)
-            if next(reader, None) != ["a", "b", "same"]:
-                raise ValueError(f"{verdicts}: the first line of verdicts is a,b,same")
-            for row in reader:
-                if len(row) != 3 or row[2].lower() not in ("true", "false"):
-                    raise ValueError(
-                        f"{verdicts}:{reader.line_num}: a verdict is two {self.called_by}s and true"
-                        f" or false, not {','.join(row)}"
-                    )
-                for place in row[:2]:
-                    if place not in numbers:
-                        raise ValueError(
-                            f"{verdicts}:{reader.line_num}: {self.name} has no {self.called_by}"
-                            f" {place}"
-                        )
-                if row[2].lower() == "false":
-                    pairs.append((numbers[row[0]], numbers[row[1]]))
+        for at, (a, b, same) in enumerate(self.verdicts(path), 2):
+            for place in (a, b):
+                if place not in numbers and self.columns.id is None:
+                    raise ValueError(f"{path}:{at}: {self.name} has no {self.called_by} {place}")
+            if not same and a in numbers and b in numbers:
+                pairs.append((numbers[a], numbers[b]))
         return pairs
 
     def opened(self) -> io.TextIOWrapper:

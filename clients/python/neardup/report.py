@@ -6,6 +6,7 @@ from difflib import SequenceMatcher
 from html import escape
 from importlib.resources import files
 from itertools import groupby
+from json import dumps
 from re import findall
 from typing import Any
 
@@ -30,12 +31,13 @@ PAGE = """<!DOCTYPE html>
 <h2>Other thresholds</h2>
 {sweep}
 <h2>Groups</h2>
-<p>The largest first. The first text stays; in the others <del>what only the first has</del> and
-<ins>what only the other has</ins> is marked.</p>
+<p>The least similar first. The first text stays; in the others <del>what only the first has</del>
+and <ins>what only the other has</ins> is marked.</p>
 <div id="save"><button id="download" type="button" disabled>Save the verdicts</button>
 <span id="count" role="status"></span></div>
 {groups}
 </main>
+<script type="application/json" id="earlier">{earlier}</script>
 <script>
 {script}</script>
 </body>
@@ -53,17 +55,21 @@ class Member:
     text: str = ""
 
 
-def largest(rows: list[Any], most: int, most_members: int) -> list[tuple[int, list[Member]]]:
-    """Return the size and the first members of the largest groups, the representative first."""
-    near = sorted((r for r in rows if r[4] > 1), key=lambda r: (-r[4], r[1], r[0] != r[2], r[0]))
-    found: list[tuple[int, list[Member]]] = []
-    for _, members in groupby(near, key=lambda r: r[1]):
-        if len(found) == most:
-            break
-        group = list(members)
-        shown = [Member(number, None, like) for number, _, _, like, _ in group[:most_members]]
-        found.append((len(group), shown))
-    return found
+def least_similar(rows: list[Any], most: int, most_members: int) -> list[tuple[int, list[Member]]]:
+    """Return the size and members of the groups whose texts differ most, each by similarity.
+
+    The representative is first.  Groups of equal texts, of which a person learns nothing, are last.
+    """
+    near = sorted((r for r in rows if r[4] > 1), key=lambda r: (r[1], r[0] != r[2], r[3], r[0]))
+    groups = [list(members) for _, members in groupby(near, key=lambda r: r[1])]
+    groups.sort(key=lambda group: (group[1][3], -group[0][4]))
+    return [
+        (
+            group[0][4],
+            [Member(number, None, like) for number, _, _, like, _ in group[:most_members]],
+        )
+        for group in groups[:most]
+    ]
 
 
 def differences(first: str, other: str) -> str:
@@ -155,6 +161,7 @@ def page(
     sweep: list[tuple[float, int, int, int]],
     threshold: float,
     groups: list[tuple[int, list[Member]]],
+    earlier: list[tuple[str, str, bool]],
 ) -> str:
     """Write the page, which needs nothing beside it."""
     here = files("neardup")
@@ -165,5 +172,8 @@ def page(
         style=here.joinpath("report.css").read_text(encoding="utf-8"),
         script=here.joinpath("report.js").read_text(encoding="utf-8"),
         sweep=picture(sweep, threshold),
+        earlier=dumps([(a, b, str(same).lower()) for a, b, same in earlier]).replace(
+            "<", "\\u003c"
+        ),
         groups=shown or "<p>There are no near-duplicates.</p>",
     )

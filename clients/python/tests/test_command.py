@@ -400,6 +400,7 @@ def test_report(dsn, tmp_path, capsys):
     for part in ("<ins>Indeed:</ins>", "<del>The</del> <ins>A</ins>", "&lt;script&gt;document.title"):
         assert part in page
     assert page.count("<script>") == 1
+    assert re.findall(r"<h3>(\d):", page) == ["1", "6", "5", "3"]  # the least similar first
     assert "http" not in re.sub(r"<meta http-equiv", "", page)
     assert main(["report", str(source), "-o", str(out), "--members", "2", "--quiet", dsn]) == 0
     assert "and 1 more" in out.read_text()
@@ -411,6 +412,23 @@ def test_report(dsn, tmp_path, capsys):
             main(["report", str(source), "-o", name, "--threshold", "2" if name == "report.html" else "0.5"])
 
 
+def judge(browser, page, clicks):
+    """Run a script in a page; return what it would save, and the count that it shows."""
+    script = f"""<script>{clicks}
+        document.body.dataset.csv = csv();
+        document.body.dataset.wide = document.documentElement.scrollWidth > window.innerWidth;
+        </script></body>"""
+    copy = page.with_name("clicked.html")
+    copy.write_text(page.read_text().replace("</body>", script))
+    dom = subprocess.run(
+        [browser, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=320,600", "--dump-dom", copy.as_uri()],
+        capture_output=True, text=True, check=True, timeout=60,
+    ).stdout  # fmt: skip
+    assert 'data-wide="false"' in dom
+    assert 'disabled=""' not in dom
+    return re.search(r'data-csv="([^"]*)"', dom)[1], re.search(r'role="status">([^<]*)<', dom)[1]
+
+
 def test_report_in_a_browser(dsn, tmp_path, database):
     """Verdicts are counted and saved as a file that PostgreSQL reads."""
     browser = shutil.which("chromium") or shutil.which("google-chrome")
@@ -418,30 +436,31 @@ def test_report_in_a_browser(dsn, tmp_path, database):
         pytest.skip("there is no chromium")
     source, out = write_jsonl(tmp_path / "in.jsonl"), tmp_path / "report.html"
     assert main(["report", str(source), "-o", str(out), "--quiet", dsn]) == 0
-    clicks = """<script>
-        document.querySelector('input[value="false"]').click();
-        document.querySelectorAll('fieldset')[1].querySelector('input[value="true"]').click();
-        document.body.dataset.csv = csv();
-        document.body.dataset.wide = document.documentElement.scrollWidth > window.innerWidth;
-        </script></body>"""
-    out.write_text(out.read_text().replace("</body>", clicks))
-    dom = subprocess.run(
-        [browser, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=320,600", "--dump-dom", out.as_uri()],
-        capture_output=True, text=True, check=True, timeout=60,
-    ).stdout  # fmt: skip
-    assert "2 verdicts, 1 of them not the same" in dom
-    assert 'data-csv="a,b,same\n1,3,false\n1,5,true\n"' in dom
-    assert 'data-wide="false"' in dom
-    assert 'disabled=""' not in dom
+    clicks = """
+        document.querySelector('input[value="true"]').click();
+        document.querySelectorAll('fieldset')[1].querySelector('input[value="false"]').click();"""
+    saved, shown = judge(browser, out, clicks)
+    assert shown == "2 verdicts, 1 of them not the same"
+    assert saved == "a,b,same\n1,5,true\n1,3,false\n"
 
     # by the command, and by PostgreSQL
     verdicts, rest = tmp_path / "verdicts.csv", tmp_path / "rest.jsonl"
-    verdicts.write_text(re.search(r'data-csv="([^"]*)"', dom)[1])
+    verdicts.write_text(saved)
     for given, lines in ([], [0, 1, 3]), (["--apart", str(verdicts)], [0, 1, 2, 3]):
         assert main([str(source), "-o", str(rest), "--quiet", dsn, *given]) == 0
         assert rest.read_text().splitlines() == [source.read_text().splitlines()[n] for n in lines]
     assert main(["report", str(source), "-o", str(out), "--quiet", dsn, "--apart", str(verdicts)]) == 0
     assert "4 kept, 1 near-duplicates in 1 groups" in out.read_text()
+
+    # a second round has the verdicts of the first one
+    assert judge(browser, out, "") == ("a,b,same\n1,3,false\n1,5,true\n", shown)
+    again = """document.querySelector('input[value="false"]').click();"""
+    assert judge(browser, out, again)[0] == "a,b,same\n1,3,false\n1,5,false\n"
+    verdicts.write_text("a,b,same\n5,1,true\n")
+    assert main(["report", str(source), "-o", str(out), "--quiet", dsn, "--apart", str(verdicts)]) == 0
+    assert judge(browser, out, "") == ("a,b,same\n1,5,true\n", "1 verdicts, 0 of them not the same")
+    assert judge(browser, out, again)[0] == "a,b,same\n1,5,false\n"
+    verdicts.write_text(saved)
     with psycopg.connect(f"dbname={database}") as conn:
         conn.execute("CREATE TEMPORARY TABLE verdicts (a int, b int, same boolean)")
         conn.execute("CREATE TEMPORARY TABLE texts (id int, body text)")
@@ -516,11 +535,13 @@ def test_verdicts_by_id(dsn, tmp_path, capsys):
     for rows, message in (
         ([*CATALOGUE, CATALOGUE[0]], "in.csv has two records whose key is a1"),
         ([*CATALOGUE, ("", "No key", "", "")], "in.csv:8: 'key' is empty"),
-        (CATALOGUE[1:], "verdicts.csv:2: " + str(source) + " has no key a1"),
     ):
         write_catalogue(tmp_path, "csv", rows)
         assert main(call) == 1
         assert message in capsys.readouterr().err
+    write_catalogue(tmp_path, "csv", CATALOGUE[1:])
+    assert main(call) == 0
+    assert [row["key"] for row in csv.DictReader(out.open())] == ["a2", "c1"]
     for option in ("--id", "--within"):
         assert main([str(source), "--text", "title", option, "x", dsn]) == 1
         assert f"no column 'x'; there are: key, title, authors, year ({option} NAME)" in capsys.readouterr().err
