@@ -8,10 +8,14 @@
  * evenly, so the estimate is unbiased.
  *
  * Low thresholds use a part of the sample.  Sketches are joined by candidate
- * keys, which are too many there; all pairs of the part are compared.  Vectors
- * have frequent words among their features.  And if all rows are near each
- * other, pairs are the square of the rows; a join of a small part shows how
- * many there are.
+ * keys, which are too many there; all pairs of the part are compared, as of
+ * dense vectors.  Weighted vectors have frequent words among their features.
+ * And if all rows are near each other, pairs are the square of the rows; a join
+ * of a small part shows how many there are.
+ *
+ * Dense vectors have no resemblance.  Their cosine c counts as the resemblance
+ * c / (2 - c) of sets of equal size with that cosine, as the planner has it
+ * (selectivity.c).
  */
 #include "postgres.h"
 
@@ -54,6 +58,9 @@
 #define JOINED_VECTORS		5000
 #define VECTORS_THRESHOLD	0.8
 
+/* The least threshold at which the whole sample of dense vectors is joined */
+#define DENSE_THRESHOLD		0.8
+
 /*
  * Maximum number of steps of a join, see join_steps(): about half a second;
  * and of a trial.
@@ -79,6 +86,8 @@ typedef struct Sample
 {
 	Signature **signatures;
 	uint32		n;				/* number of signatures */
+	Measure		measure;		/* what they are joined by: jaccard, or cosine
+								 * of dense vectors */
 	double		nrows;			/* number of rows that they were taken from */
 	double		total;			/* number of rows of the table */
 } Sample;
@@ -99,25 +108,46 @@ typedef struct SampleCounts
 	double		steps;			/* number of steps that the join took */
 } SampleCounts;
 
+/* Words of the values of a signature. */
+static double
+signature_words(const Signature *sig)
+{
+	return (double) SIGNATURE_NVALUES(sig) *
+		method_info(sig->spec.method)->width / 64;
+}
+
 /* The kind of the sample's signatures, which have one spec. */
 static SignatureKind
 sample_kind(const Sample *sample)
 {
-	return signature_kind(sample->signatures[0], MEASURE_JACCARD);
+	return signature_kind(sample->signatures[0], sample->measure);
+}
+
+/* What a signature counts among SAMPLE_FEATURES. */
+static double
+sampled_features(const Signature *sig)
+{
+	const MethodInfo *method = method_info(sig->spec.method);
+
+	if (method->dense)
+		return signature_words(sig);
+	return Max(SIGNATURE_NVALUES(sig),
+			   SAMPLE_FEATURES / SAMPLE_SKETCHES *
+			   (signature_kind(sig, MEASURE_JACCARD) == KIND_SKETCHES));
 }
 
 /*
- * Take one row in `step`, at random distances: neighbours may be alike.  Dense
- * vectors have no resemblance, and no statistics.
+ * Take one row in `step`, at random distances: neighbours may be alike.
  */
 static void
 take_sample(VacAttrStats *stats, AnalyzeAttrFetchFunc fetchfunc, int nrows,
 			int step, Sample *sample)
 {
-	uint64		nfeatures = 0;
+	double		nfeatures = 0;
 
 	sample->n = 0;
 	sample->nrows = 0;
+	sample->measure = MEASURE_JACCARD;
 	for (int i = 0; i < nrows && nfeatures < SAMPLE_FEATURES; i++)
 	{
 		bool		isnull;
@@ -132,14 +162,9 @@ take_sample(VacAttrStats *stats, AnalyzeAttrFetchFunc fetchfunc, int nrows,
 		if (isnull)
 			continue;
 		sig = DatumGetSignature(value);
-		if (SIGNATURE_NVALUES(sig) == 0 ||
-			!measure_is_defined(method_info(sig->spec.method),
-								MEASURE_JACCARD))
+		if (SIGNATURE_NVALUES(sig) == 0)
 			continue;
-		nfeatures += Max(SIGNATURE_NVALUES(sig),
-						 SAMPLE_FEATURES / SAMPLE_SKETCHES *
-						 (signature_kind(sig,
-										 MEASURE_JACCARD) == KIND_SKETCHES));
+		nfeatures += sampled_features(sig);
 		sample->signatures[sample->n++] = sig;
 	}
 }
@@ -187,8 +212,10 @@ compare(const Sample *sample, uint32 a, uint32 b, double *near)
 	const Signature *x = sample->signatures[a];
 	const Signature *y = sample->signatures[b];
 	const MethodInfo *method = method_info(x->spec.method);
-	double		value = signatures_value(x, y, MEASURE_JACCARD);
+	double		value = signatures_value(x, y, sample->measure);
 
+	if (method->dense)
+		return *near = value / (2 - value);
 	*near = method->least_similarity == NULL ? value : method->near(x, y, 1);
 	return value;
 }
@@ -245,14 +272,6 @@ add_rows(SampleCounts *counts, const RowMatches *row)
 		counts->twice[i] += matches == 2 ? row->rows : 0;
 		counts->until_match[i] += row->rows / (1 + matches / share);
 	}
-}
-
-/* Words of the values of a signature. */
-static double
-signature_words(const Signature *sig)
-{
-	return (double) SIGNATURE_NVALUES(sig) *
-		method_info(sig->spec.method)->width / 64;
 }
 
 /* Mean number of words of the values of a signature. */
@@ -330,9 +349,10 @@ join_sample(const Sample *sample, double threshold, SampleCounts *counts)
 	SignatureKind kind = sample_kind(sample);
 	JoinEngine *join;
 
-	params.algorithm = default_algorithm(kind, MEASURE_JACCARD);
-	params.measure = MEASURE_JACCARD;
-	params.threshold = threshold;
+	params.algorithm = default_algorithm(kind, sample->measure);
+	params.measure = sample->measure;
+	params.threshold = kind == KIND_DENSE ? 2 * threshold / (1 + threshold) :
+		threshold;
 	params.self_join = params.either_order = true;
 	params.memory = (size_t) maintenance_work_mem * 1024;
 	join = engine_begin(&params);
@@ -340,7 +360,7 @@ join_sample(const Sample *sample, double threshold, SampleCounts *counts)
 	{
 		uint32		n;
 		const uint64 *set = signature_as_set(sample->signatures[i], kind,
-											 MEASURE_JACCARD, &n);
+											 sample->measure, &n);
 
 		engine_add(join, SIDE_OUTER, set, n, "", 0);
 		if (kind != KIND_SETS)
@@ -368,6 +388,7 @@ take_part(const Sample *sample, uint32 most, Sample *part)
 	for (uint32 i = 0; i < sample->n; i++)
 		if (mix64(i) % step == 0)
 			part->signatures[part->n++] = sample->signatures[i];
+	part->measure = sample->measure;
 	part->nrows = sample->nrows * part->n / sample->n;
 	part->total = sample->total;
 }
@@ -464,6 +485,9 @@ first_of_kind(const Sample *sample)
 	if (kind == KIND_VECTORS && sample->n > JOINED_VECTORS)
 		while (share_thresholds[i] < VECTORS_THRESHOLD)
 			i++;
+	if (kind == KIND_DENSE)
+		while (share_thresholds[i] < DENSE_THRESHOLD)
+			i++;
 	return i;
 }
 
@@ -489,9 +513,14 @@ study_part(const Sample *sample, SampleCounts *counts)
 	double		threshold = share_thresholds[0];
 	Sample		part;
 
-	if (sample_kind(sample) == KIND_SKETCHES)
+	if (sample_kind(sample) == KIND_SKETCHES ||
+		sample_kind(sample) == KIND_DENSE)
 	{
-		take_part(sample, COMPARED_SKETCHES, &part);
+		double		most = sample_kind(sample) == KIND_SKETCHES ?
+		COMPARED_SKETCHES :
+		sqrt(2 * MAX_STEPS / COMPARISON_STEPS(2 * mean_words(sample)));
+
+		take_part(sample, Max(most, 1), &part);
 		compare_all(&part, counts);
 	}
 	else
@@ -688,6 +717,8 @@ compute_signature_stats(VacAttrStats *stats, AnalyzeAttrFetchFunc fetchfunc,
 				&sample);
 	if (!stats->stats_valid || sample.n < 2 || !is_uniform(&sample))
 		return;
+	if (method_info(sample.signatures[0]->spec.method)->dense)
+		sample.measure = MEASURE_COSINE;
 	statistics = MemoryContextAllocZero(stats->anl_context,
 										sizeof(NearStatistics));
 	study_sample(&sample, statistics);

@@ -126,6 +126,26 @@ FROM unnest('{0.5,0.6,0.7,0.8,0.9}'::float8[]) t,
     estimate(format('SELECT FROM many_vectors a JOIN many_vectors b ON near_duplicate(a.v, b.v, %s)', t))
 ORDER BY t;
 
+-- Dense vectors, of 500 families of 8; the join is chosen, also of 20,000 rows
+CREATE FUNCTION random_of(seed bigint) RETURNS float8 LANGUAGE sql IMMUTABLE AS $$
+    SELECT ((((((seed * 1103515245 + 12345) & 2147483647) * 1103515245 + 12345) & 2147483647) >> 8) % 100000) / 50000.0 - 1
+$$;
+CREATE TABLE dense_vectors AS
+SELECT id, dense(array_agg((random_of(id / 8 * 7001 + i * 31) + id % 4 / 4.0 * random_of(id * 613 + i * 97))::real)) AS v
+FROM generate_series(1, 4000) id, generate_series(1, 12) i GROUP BY id;
+CREATE FUNCTION estimate_dense() RETURNS TABLE (t float8, near boolean) LANGUAGE sql AS $$
+    SELECT t, estimated / actual BETWEEN 0.4 AND 2.5 FROM unnest('{0.5,0.7,0.8,0.85,0.9,0.95,1}'::float8[]) t,
+        estimate(format('SELECT FROM dense_vectors a JOIN dense_vectors b ON near_duplicate(a.v, b.v, %s, ''cosine'')', t)) ORDER BY t $$;
+SELECT * FROM estimate_dense() WHERE t IN (0.5, 0.9);
+ANALYZE dense_vectors;
+SELECT * FROM estimate_dense();
+SELECT actual > 1 AS some, estimated / actual BETWEEN 0.2 AND 5 AS near
+FROM estimate('SELECT FROM dense_vectors WHERE near_duplicate(v, (SELECT v FROM dense_vectors WHERE id = 8), 0.8, ''cosine'')');
+INSERT INTO dense_vectors SELECT 4000 * n + id, v FROM dense_vectors, generate_series(1, 4) n;
+ANALYZE dense_vectors;
+EXPLAIN (COSTS off) SELECT FROM dense_vectors a JOIN dense_vectors b ON near_duplicate(a.v, b.v, 0.9, 'cosine') AND a.id < b.id;
+EXPLAIN (COSTS off) SELECT FROM dense_vectors a WHERE EXISTS (SELECT FROM dense_vectors b WHERE near_duplicate(a.v, b.v, 0.9, 'cosine') AND a.id < b.id);
+
 -- Two families, of 70 and of 30 % of all rows: rows of one are near to each other, at
 -- two thirds.  With so many pairs a part of the sample is joined; at higher thresholds
 -- the whole sample is, for a hundred pairs
