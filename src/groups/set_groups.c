@@ -32,6 +32,7 @@
 #include "base/compat.h"
 #include "base/interrupts.h"
 #include "base/memory.h"
+#include "base/sort_uint64.h"
 #include "groups/disk_array.h"
 #include "groups/known_sets.h"
 #include "groups/lonely_keys.h"
@@ -130,9 +131,8 @@ struct SetGroups
 	Arena		probing;		/* memory of the set that is compared */
 
 	/* second pass of the rule connected */
-	uint32		block;			/* first set in the index */
 	uint32		ncomponents;	/* number of components in the index */
-	uint32	   *places;			/* number in the index by set, from `block` */
+	uint64	   *places;			/* set << 32 | number in the index, rising */
 };
 
 SetGroups *
@@ -448,11 +448,12 @@ count_features(SetGroups *groups)
 		counters_fold(&search->counters);
 }
 
-/* SetStaysCallback: all sets do. */
+/* SetStaysCallback: all sets do that equal none before them. */
 static SetStays
-all_stay(void *context, uint32 number)
+different_stay(void *context, uint32 number)
 {
-	return SET_STAYS;
+	return state_of(context, number, false)->status == EQUAL ? SET_LEAVES :
+		SET_STAYS;
 }
 
 /*
@@ -510,7 +511,7 @@ prepare_sets(SetGroups *groups)
 		counters_free(&search->counters);
 	if (is_by_keys(groups))
 		drop_lonely_keys(groups, groups->rule == RULE_GREEDY ? waiting_stay :
-						 all_stay);
+						 different_stay);
 }
 
 /* The indexes */
@@ -1126,7 +1127,7 @@ choose_representatives(SetGroups *groups)
  * numbers.
  */
 static int
-compare_members(const void *a, const void *b)
+compare_members(const void *a, const void *b, void *unused)
 {
 	const JoinSet *x = a;
 	const JoinSet *y = b;
@@ -1188,10 +1189,10 @@ index_block(SetGroups *groups)
 	n = read_block(groups);
 	groups->ncomponents = Min(n, 1);
 	members = groups->main.members;
-	qsort(members, n, sizeof(JoinSet), compare_members);
+	qsort_interruptible(members, n, sizeof(JoinSet), compare_members, NULL);
 	search->components = palloc_huge(n, sizeof(uint32));
 	search->run_ends = palloc_huge(n, sizeof(uint32));
-	groups->places = palloc_huge(n, sizeof(uint32));
+	groups->places = palloc_huge(n, sizeof(uint64));
 	for (uint32 i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -1202,9 +1203,10 @@ index_block(SetGroups *groups)
 		}
 		search->components[i] = start;
 		search->run_ends[start] = i + 1;
-		groups->places[members[i].first - groups->block] = i;
+		groups->places[i] = (uint64) members[i].first << 32 | i;
 		index_set(groups, &members[i]);
 	}
+	sort_hashes(groups->places, n);
 	for (uint32 i = 0; i < n; i++)
 		search->run_ends[i] = search->run_ends[search->components[i]];
 	return n > 0;
@@ -1214,7 +1216,6 @@ index_block(SetGroups *groups)
 static void
 end_block(SetGroups *groups)
 {
-	groups->block += groups->search.index.nadded;
 	pfree(groups->search.components);
 	pfree(groups->search.run_ends);
 	pfree(groups->places);
@@ -1247,6 +1248,26 @@ indexed_component(const SetGroups *groups, uint32 representative)
 	return search_component(&groups->search, low);
 }
 
+/* Return the number in the index of a set that is there. */
+static uint32
+indexed_place(const SetGroups *groups, uint32 set)
+{
+	uint32		low = 0;
+	uint32		high = groups->search.index.nadded;
+
+	while (high - low > 1)
+	{
+		uint32		middle = low + (high - low) / 2;
+
+		if (groups->places[middle] >> 32 <= set)
+			low = middle;
+		else
+			high = middle;
+	}
+	Assert(groups->places[low] >> 32 == set);
+	return (uint32) groups->places[low];
+}
+
 /* Consider: unite the component of a set with the component of a match. */
 static void
 connect_match(SetGroups *groups, const JoinSet *member, const JoinSet *set)
@@ -1260,8 +1281,7 @@ connect_match(SetGroups *groups, const JoinSet *member, const JoinSet *set)
 	if (first != other && !match(groups, member, set))
 		return;
 	own = indexed_component(groups, first);
-	component = search_component(search,
-								 groups->places[member->first - groups->block]);
+	component = search_component(search, indexed_place(groups, member->first));
 	links_unite(&groups->states, first, other);
 	/* the union begins with the first set of either component */
 	if (own != NO_COMPONENT && own != component)
