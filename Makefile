@@ -71,6 +71,7 @@ OBJS = \
 	src/guard/guard_violations.o \
 	src/index/build.o \
 	src/index/check.o \
+	src/index/column_spec.o \
 	src/index/cost.o \
 	src/index/directory.o \
 	src/index/estimate.o \

@@ -28,6 +28,7 @@
 
 #include "base/compat.h"
 #include "index/access.h"
+#include "index/column_spec.h"
 #include "index/row.h"
 #include "index/index_search.h"
 #include "methods/method.h"
@@ -478,6 +479,19 @@ next_row(IndexScanDesc scan, NeardupScan *state)
 	}
 }
 
+/*
+ * Warn of a query that could not find a row.  A guard, whose snapshot is
+ * another, makes the signature that it looks for as the column's.
+ */
+static void
+found_nothing(IndexScanDesc scan, const NeardupScan *state)
+{
+	Assert(!state->nothing);
+	if (scan->numberOfOrderBys == 0 && state->query.spec != NULL &&
+		scan->xs_snapshot->snapshot_type == SNAPSHOT_MVCC)
+		column_spec_warn(scan->indexRelation, state->query.spec);
+}
+
 /* True if there are conditions that the plan itself does not check. */
 static bool
 are_rechecked(IndexScanDesc scan)
@@ -502,7 +516,11 @@ am_get_tuple(IndexScanDesc scan, ScanDirection dir)
 		return false;
 	row = next_row(scan, state);
 	if (row == NULL)
+	{
+		if (!state->after && state->n == 0)
+			found_nothing(scan, state);
 		return false;
+	}
 	state->counters->rows++;
 	scan->xs_heaptid = row->tid;
 	scan->xs_recheck = are_rechecked(scan);
@@ -545,6 +563,8 @@ am_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 	run_search(scan, state, add_to_bitmap, &bits);
 	MemoryContextSwitchTo(old);
 	state->counters->rows += bits.n;
+	if (bits.n == 0)
+		found_nothing(scan, state);
 	return bits.n;
 }
 

@@ -236,6 +236,9 @@ extern void spec_require_equal(const SignatureSpec *a, const SignatureSpec *b);
 extern void spec_warn_different(const SignatureSpec *a,
 								const SignatureSpec *b);
 
+/* SQL function shingles(), whose calls tell a column's spec */
+extern PGDLLEXPORT Datum shingles(PG_FUNCTION_ARGS);
+
 /* minhash_method and so on, each in the file of its family */
 #define METHOD_DECLARATION(capitals, number, name) \
 	extern const MethodInfo name##_method;

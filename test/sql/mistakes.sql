@@ -96,3 +96,26 @@ SELECT shingles('a b', 'englisch minlen=2');
 SELECT shingles('a b', 'per stop');
 SELECT shingles('a b', 'deutsch');
 SELECT shingles(3, 'a b');
+-- A look-up by another analysis than the column's: by index as by a sequential scan
+CREATE TABLE looked_up (id int, body text, language text, sig signature GENERATED ALWAYS AS (shingles(body, 'unit=char k=3')) STORED,
+    of_language signature GENERATED ALWAYS AS (shingles(body, language || ' k=2')) STORED, stored signature);
+INSERT INTO looked_up VALUES (1, 'the same text', 'english'), (2, 'der gleiche Text', 'german');
+UPDATE looked_up SET stored = shingles(body);
+CREATE INDEX looked_up_sig ON looked_up USING neardup (sig);
+CREATE INDEX looked_up_body ON looked_up USING neardup (shingles(body, 2));
+CREATE INDEX looked_up_language ON looked_up USING neardup (of_language);
+CREATE INDEX looked_up_stored ON looked_up USING neardup (stored);
+SELECT id FROM looked_up WHERE near_duplicate(sig, shingles('the same text'), 0.5);
+SET enable_seqscan = off;
+SELECT id FROM looked_up WHERE near_duplicate(sig, shingles('the same text'), 0.5);
+SET enable_bitmapscan = off;
+SELECT id FROM looked_up WHERE near_duplicate(sig, shingles('the same text'), 0.5);
+SELECT id FROM looked_up WHERE near_duplicate(shingles(body, 2), shingles('the same text'), 0.5);
+-- no row, and nothing to warn of: the right analysis, a spec of each row, an unknown one
+SELECT count(*) FROM looked_up WHERE near_duplicate(sig, shingles('another', 'unit=char k=3'), 0.5);
+SELECT count(*) FROM looked_up WHERE near_duplicate(shingles(body, 2), shingles('another', 'k=2'), 0.5);
+SELECT count(*) FROM looked_up WHERE near_duplicate(of_language, shingles('the same text', 'french k=2'), 0.5);
+SELECT count(*) FROM looked_up WHERE near_duplicate(stored, shingles('the same text', 2), 0.5);
+RESET enable_seqscan;
+RESET enable_bitmapscan;
+DROP TABLE looked_up;
