@@ -439,7 +439,7 @@ endif
 # test/run sets it: functions of the module for tests only, and their tests
 ifdef NEARDUP_TESTING
 override CPPFLAGS += -DNEARDUP_TESTING
-REGRESS += index_cache index_merge passages_memory word_places words_by_icu
+REGRESS += index_cache index_merge measure_bounds passages_memory word_places words_by_icu
 ISOLATION += index_merge_race index_pages_race
 PROVE_TESTS ?= test/t/*.pl test/citus/*.pl
 else

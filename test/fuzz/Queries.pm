@@ -203,7 +203,8 @@ sub new
 	$connection->run($tables);
 	$connection->run(_contents("$shared/method_calls.sql"));
 	_add_methods($connection);
-	_check_measures($connection);
+	$connection->run(_contents("$shared/set_measures.sql") =~ s/^\\.*\n//mgr);
+	_add_measures($connection);
 	push @{ $self->{families} }, map { [$_] } sort keys %specs;
 	foreach my $table (sort keys %specs)
 	{
@@ -314,15 +315,18 @@ sub _find_foreign
 # ------------------------------------------------------------------ pieces
 
 my @thresholds = (0.01, 0.3, 1 / 3, 0.5, 0.6, 2 / 3, 0.7, 0.75, 0.8, 0.8, 0.9, 0.95, 1);
-my @measures = qw(jaccard jaccard containment contains dice cosine overlap_coefficient);
+# the first one is drawn twice as often
+my @measures = ('jaccard');
+my @symmetric = ('jaccard');
 
-# A measure that does not exist would be an error on every plan, and so no difference.
-sub _check_measures
+# Add the measures of sets.
+sub _add_measures
 {
 	my ($connection) = @_;
+	my $rows = $connection->query('SELECT measure, commutes FROM set_measures ORDER BY n')->{rows};
 
-	$connection->run("SELECT near_duplicate(s, s, 0.5, '$_') FROM signature_from('{1}') s")
-	  foreach @measures;
+	push @measures, map { $_->[0] } @$rows;
+	push @symmetric, map { $_->[0] } grep { $_->[1] eq 't' } @$rows;
 	return;
 }
 
@@ -666,7 +670,6 @@ sub _groups
 	my $dice = $self->{dice};
 	my $rows = 'SELECT DISTINCT ON (id) id, sig FROM ' . $self->_relation('a') . ' ORDER BY id, sig';
 	my $rule = $dice->any('greedy', 'connected');
-	my @symmetric = grep { !/^contain/ } @measures;
 	my $measure = $self->_sets ? $dice->any(@symmetric) : $dice->any(qw(jaccard similarity));
 	my $arguments = sprintf q{($$%s$$, %s, '%s', '%s')}, $rows, $dice->any(@thresholds), $measure, $rule;
 

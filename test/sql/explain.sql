@@ -21,6 +21,9 @@ SELECT measure, t, neardup_explain_index('docs_sig', t, measure),
 FROM unnest('{jaccard,similarity,dice,cosine,containment,contains,overlap_coefficient}'::text[]) measure,
      unnest('{0.5,0.8,0.9}'::float8[]) t ORDER BY measure, t;
 DROP INDEX docs_part, docs_all;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set file :abs_srcdir '/sql/shared/set_measures.sql'
+\i :file
 SET enable_seqscan = off;
 CREATE FUNCTION is_looked_up(t float8, measure text) RETURNS boolean LANGUAGE plpgsql AS
 $$
@@ -33,7 +36,7 @@ END
 $$;
 SELECT count(*) AS asked, count(*) FILTER (WHERE is_looked_up(t, measure)) AS looked_up,
        count(*) FILTER (WHERE is_looked_up(t, measure) <> (neardup_explain_index('docs_sig', t, measure) = 'yes')) AS wrong
-FROM unnest('{jaccard,similarity,dice,cosine,containment,contains,overlap_coefficient}'::text[]) measure,
+FROM (SELECT measure FROM set_measures UNION VALUES ('similarity')) m,
      (SELECT i / 100.0 AS t FROM generate_series(70, 100) i) s;
 RESET enable_seqscan;
 DROP FUNCTION is_looked_up;

@@ -22,6 +22,8 @@ ANALYZE many, few;
 
 \set file :abs_srcdir '/sql/shared/counter.sql'
 \i :file
+\set file :abs_srcdir '/sql/shared/set_measures.sql'
+\i :file
 
 -- By every measure, in every kind of join, with the few on either side; 2/3 and 4/5 are
 -- reached exactly
@@ -35,7 +37,7 @@ FROM (VALUES
     ('anti', 'SELECT a.id FROM %s a WHERE NOT EXISTS (SELECT FROM %s b WHERE %%s)')) q (name, text),
     (VALUES ('few', 'many'), ('many', 'few')) sides (few, many);
 SELECT measure, count(*), bool_and(same_rows(format(text, format('near_duplicate(a.sig, b.sig, %s, %L)', threshold, measure))))
-FROM query, unnest('{jaccard,containment,contains,dice,cosine,overlap_coefficient}'::text[]) measure,
+FROM query, set_measures,
     unnest('{0.3,0.6666666666666666,0.8,1}'::text[]) threshold
 GROUP BY measure ORDER BY measure;
 SELECT same_rows(format(text, 'near_duplicate(a.sig, b.sig, ' || least || ', ''shared'')')) AS same, count(*)

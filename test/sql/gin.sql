@@ -23,8 +23,10 @@ FROM docs;
 CREATE TABLE query AS SELECT id AS q, sig AS query FROM docs WHERE id % 60 = 23;
 CREATE TABLE threshold (t float8) WITH (autovacuum_enabled = off);
 INSERT INTO threshold VALUES (0.3), (0.5), (2.0/3), (0.8), (0.9), (1);
-CREATE TABLE measure AS
-SELECT unnest('{jaccard,containment,contains,dice,cosine,overlap_coefficient}'::text[]) AS m;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set file :abs_srcdir '/sql/shared/set_measures.sql'
+\i :file
+CREATE TABLE measure AS SELECT measure AS m FROM set_measures;
 SET enable_indexscan = off;
 SET enable_bitmapscan = off;
 CREATE TABLE truth AS

@@ -30,6 +30,10 @@ BEGIN
     END LOOP;
 END $$;
 
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set file :abs_srcdir '/sql/shared/set_measures.sql'
+\i :file
+
 -- The definition of groups, by all pairs.  Rows are in order of rank.
 CREATE TABLE ranked (rank int PRIMARY KEY, id int, sig signature, link int);
 CREATE FUNCTION oracle(threshold float8, measure text, rule text, column_order text)
@@ -42,9 +46,8 @@ BEGIN
     CREATE TEMP TABLE near ON COMMIT DROP AS
     SELECT a.rank AS a, b.rank AS b,
            CASE measure WHEN 'jaccard' THEN similarity(a.sig, b.sig)
-                        WHEN 'dice' THEN dice(a.sig, b.sig)
                         WHEN 'cosine' THEN cosine(a.sig, b.sig)
-                        ELSE greatest(containment(a.sig, b.sig), containment(b.sig, a.sig)) END AS s
+                        ELSE pg_temp.set_measure_value(measure, nfeatures(a.sig), nfeatures(b.sig), intersection_size(a.sig, b.sig)) END AS s
     FROM ranked a, ranked b
     WHERE a.rank <> b.rank AND near_duplicate(a.sig, b.sig, threshold, measure);
     IF rule = 'connected' THEN
@@ -95,7 +98,7 @@ END $$;
 SELECT seed, fill(seed, 60 + seed * 7, 12 + seed % 4 * 10),
        (SELECT count(*) FROM oracle(0.6, 'jaccard', 'greedy', 'id') WHERE id <> representative) > 5 AS some,
        (SELECT sum(differences(t, m, r, o))
-        FROM unnest('{0.3,0.6,0.8,1}'::float8[]) t, unnest('{jaccard,dice,cosine,overlap_coefficient}'::text[]) m,
+        FROM unnest('{0.3,0.6,0.8,1}'::float8[]) t, (SELECT measure FROM set_measures WHERE commutes) s (m),
              unnest('{connected,greedy}'::text[]) r, unnest('{id,score,"score DESC, id DESC"}'::text[]) o) AS differences
 FROM generate_series(1, 5) seed;
 

@@ -18,6 +18,9 @@
 CREATE SCHEMA groups_random;
 SET search_path = groups_random, public;
 SET client_min_messages = warning;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set file :abs_srcdir '/sql/shared/set_measures.sql'
+\i :file
 
 CREATE SEQUENCE draws;
 CREATE FUNCTION draw(seed bigint, n int) RETURNS int LANGUAGE sql AS $$
@@ -87,8 +90,7 @@ CREATE FUNCTION find_pairs(measure text, threshold float8) RETURNS void LANGUAGE
     DELETE FROM pairs;
     INSERT INTO pairs
     SELECT * FROM (
-        SELECT a, b, CASE measure WHEN 'jaccard' THEN o / (na + nb - o) WHEN 'dice' THEN 2 * o / (na + nb)
-                                  WHEN 'cosine' THEN least(o / sqrt(na * nb), 1) ELSE o / least(na, nb) END AS s
+        SELECT a, b, pg_temp.set_measure_value(measure, na, nb, o) AS s
         FROM (SELECT a.n AS a, b.n AS b, cardinality(a.elements)::float8 AS na, cardinality(b.elements)::float8 AS nb,
                      (SELECT count(*) FROM unnest(a.elements) e WHERE e = ANY (b.elements))::float8 AS o
               FROM rows a, rows b
@@ -141,7 +143,8 @@ DECLARE
     ids id_kinds;
     scopes scope_kinds;
     scope text := '';
-    measure text := (ARRAY['jaccard', 'jaccard', 'dice', 'cosine', 'overlap_coefficient'])[1 + draw(seed, 5)];
+    measures text[] := ARRAY['jaccard'] || array(SELECT m.measure FROM set_measures m WHERE commutes ORDER BY n);
+    measure text := measures[1 + draw(seed, cardinality(measures))];
     rule text := (ARRAY['greedy', 'connected'])[1 + draw(seed, 2)];
     threshold float8 := 0.4 + draw(seed, 61) / 100.0;
     direction text := (ARRAY['id', 'id DESC', 'mark', 'mark DESC', 'length(data::text) DESC'])[1 + draw(seed, 5)];

@@ -24,8 +24,10 @@ INSERT INTO query VALUES (-1, signature_from('{}'::bigint[])),
   (-2, signature_from('{1,2,3}'::bigint[]));
 CREATE TABLE threshold (t float8);
 INSERT INTO threshold VALUES (0.01), (0.5), (0.8), (1);
-CREATE TABLE measure AS
-SELECT unnest('{jaccard,containment,contains,dice,cosine,overlap_coefficient}'::text[]) AS m;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set file :abs_srcdir '/sql/shared/set_measures.sql'
+\i :file
+CREATE TABLE measure AS SELECT measure AS m FROM set_measures;
 
 -- The rows of a condition, and the distances of the nearest rows, by the plans that
 -- settings allow.  Distances are compared, as rows with equal ones are in any order;

@@ -39,12 +39,14 @@ SELECT count(*) FROM sets a WHERE NOT EXISTS (SELECT FROM sets b WHERE near_dupl
 \set file :abs_srcdir '/sql/shared/same_rows.sql'
 \i :file
 SET test.plan = '"Custom Plan Provider": "SimilarityJoin",\s*"Parallel Aware": true';
+\set file :abs_srcdir '/sql/shared/set_measures.sql'
+\i :file
 SET max_parallel_workers_per_gather = 2;
 
-CREATE VIEW query AS
+CREATE TEMP VIEW query AS
 SELECT m AS measure, t AS threshold, name,
     format(text, format('near_duplicate(a.sig, b.sig, %s, %L)', t, m)) AS text
-FROM unnest('{jaccard,containment,contains,dice,cosine,overlap_coefficient}'::text[]) m,
+FROM (SELECT measure FROM set_measures) s (m),
     unnest('{0.3333333333333333,0.5,0.8,1}'::text[]) t, (VALUES
     ('inner', 'SELECT a.id, b.id AS b FROM left_sets a JOIN right_sets b ON %s'),
     ('filtered', 'SELECT a.id, b.id AS b FROM left_sets a JOIN right_sets b ON %s AND a.kind <> b.kind'),

@@ -19,11 +19,13 @@ CREATE VIEW right_sets AS SELECT * FROM sets WHERE id % 3 > 0;
 \set file :abs_srcdir '/sql/shared/same_rows.sql'
 \i :file
 SET test.plan = 'SimilarityJoin';
+\set file :abs_srcdir '/sql/shared/set_measures.sql'
+\i :file
 
 CREATE TEMP VIEW condition AS
-SELECT m AS measure, t AS threshold,
-    format('near_duplicate(a.sig, b.sig, %s, %L)', t, m) AS clause
-FROM unnest('{jaccard,containment,contains,dice,cosine,overlap_coefficient}'::text[]) m,
+SELECT measure, t AS threshold,
+    format('near_duplicate(a.sig, b.sig, %s, %L)', t, measure) AS clause
+FROM set_measures,
     unnest('{0.01,0.3333333333333333,0.5,0.6,0.8,0.95,1}'::text[]) t
 UNION ALL
 SELECT 'shared', t, format('near_duplicate(a.sig, b.sig, %s, ''shared'')', t)

@@ -110,6 +110,10 @@ INSERT INTO thresholds VALUES (0.001), (0.5), (2.0/3), (0.75), (0.8), (0.9), (0.
 INSERT INTO thresholds SELECT DISTINCT o::float8 / (nx + ny - o) FROM pairs
 WHERE o > 0 AND id % 100 = 1;
 
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set file :abs_srcdir '/sql/shared/set_measures.sql'
+\i :file
+SELECT measure AS has_no_formula FROM set_measures WHERE pg_temp.set_measure_value(measure, 2, 3, 1) IS NULL;
 SELECT measure, count(*) AS tests, count(*) FILTER (WHERE expected) > 1000 AS some_true,
        count(*) FILTER (WHERE near_duplicate(sx, sy, t, measure) <> expected) AS wrong,
        count(*) FILTER (WHERE near_duplicate(sy, sx, t, CASE measure
@@ -118,13 +122,7 @@ SELECT measure, count(*) AS tests, count(*) FILTER (WHERE expected) > 1000 AS so
 FROM (SELECT signature_from(x) AS sx, signature_from(y) AS sy, t, v.measure,
              nx > 0 AND ny > 0 AND v.value >= t AS expected
       FROM pairs, thresholds,
-           LATERAL (VALUES ('jaccard', o::float8 / nullif(nx + ny - o, 0)),
-                           ('containment', o::float8 / nullif(nx, 0)),
-                           ('contains', o::float8 / nullif(ny, 0)),
-                           ('dice', 2 * o::float8 / nullif(nx + ny, 0)),
-                           ('cosine', o::float8 / nullif(sqrt(nx::float8 * ny), 0)),
-                           ('overlap_coefficient', o::float8 / nullif(least(nx, ny), 0)))
-                   v (measure, value)) s
+           LATERAL (SELECT measure, pg_temp.set_measure_value(measure, nx, ny, o) FROM set_measures) v (measure, value)) s
 GROUP BY measure ORDER BY measure;
 
 -- The number of shared elements, of which the threshold is a whole one

@@ -43,8 +43,10 @@ BEGIN
 END
 $$;
 CREATE TABLE asked (t float8, measure text);
-INSERT INTO asked SELECT t, m FROM unnest('{0.3, 0.6, 0.65, 0.7, 0.75, 0.79, 0.8, 0.9}'::float8[]) t,
-  unnest('{jaccard, containment, contains, dice, cosine, overlap_coefficient}'::text[]) m;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set file :abs_srcdir '/sql/shared/set_measures.sql'
+\i :file
+INSERT INTO asked SELECT t, measure FROM unnest('{0.3, 0.6, 0.65, 0.7, 0.75, 0.79, 0.8, 0.9}'::float8[]) t, set_measures;
 INSERT INTO asked SELECT t, 'shared' FROM unnest('{1, 4, 12, 25, 1000}'::float8[]) t;
 CREATE TABLE truth AS SELECT t, measure, by_function(t, measure) AS found FROM asked;
 SELECT sum(split_part(found, ' ', 1)::int) AS found FROM truth;

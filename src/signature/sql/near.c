@@ -424,6 +424,37 @@ signature_hamming(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(differ * features_per_element(a));
 }
 
+#ifdef NEARDUP_TESTING
+
+/*
+ * neardup_measure_bounds(measure text, na bigint, threshold float8): sizes of
+ * sets that reach the threshold with a set of na elements, and the least
+ * overlap with such a set
+ */
+PG_FUNCTION_INFO_V1(neardup_measure_bounds);
+Datum
+neardup_measure_bounds(PG_FUNCTION_ARGS)
+{
+	Measure		measure = measure_require(PG_GETARG_TEXT_PP(0));
+	uint64		na = PG_GETARG_INT64(1);
+	double		threshold = PG_GETARG_FLOAT8(2);
+	uint64		least;
+	uint64		most;
+	Datum		values[3];
+	bool		nulls[3] = {false};
+
+	threshold_require_valid(threshold, measure);
+	measure_sizes(measure, na, threshold, &least, &most);
+	values[0] = Int64GetDatum((int64) least);
+	values[1] = Int64GetDatum((int64) Min(most, PG_INT64_MAX));
+	values[2] = Int64GetDatum((int64) measure_least_overlap(measure, na,
+															threshold));
+	PG_RETURN_DATUM(call_row(call_row_type(fcinfo), lengthof(values), values,
+							 nulls));
+}
+
+#endif							/* NEARDUP_TESTING */
+
 /* Probabilities that bands or supershingles agree */
 
 /* lsh_probability(similarity float8, bands int, rows int) */
