@@ -32,14 +32,15 @@ def dedupe(
     progress: bool | None = None,
     **how: Any,
 ) -> F:
-    """Return the frame, column or list without near-duplicates.
+    """Return the frame, column, list or array without near-duplicates.
 
     The first, last, longest or shortest of near-duplicates is kept.  Texts of several columns are
     joined; only rows that are equal in the columns of ``within`` are compared.  Rows that are near
     a row of ``against``, a second frame or list, are left out, too; with ``contained`` those that
     have this share of the shingles of such a text, a test question within a training text.
     ``apart`` has pairs of rows, by their numbers from 0, that are not the same: a list, or a frame
-    with columns a and b.
+    with columns a and b.  Where rows have vectors instead of texts, such as embeddings, these are
+    compared by their cosine.
 
     ``conn`` is a connection of psycopg, psycopg2 or pg8000.dbapi, an engine, connection or session
     of SQLAlchemy, or a DSN, to a database with the extension; without it a private server runs
@@ -63,7 +64,11 @@ def _texts(
     progress: bool | None,
     how: dict[str, Any],
 ) -> Texts:
-    """Return the texts of rows, and how they are compared."""
+    """Return the texts or vectors of rows, and how they are compared."""
+    if rows.are_vectors():
+        if how:
+            raise TypeError(f"vectors are compared by their cosine, without {next(iter(how))!r}")
+        how = {"function": "dense"}
     pairs = None if apart is None else pairs_of(apart, rows)
     texts = Texts(
         conn,

@@ -67,6 +67,12 @@ class Rows:
             return texts
         return zip(texts, map(_scope, *map(self.values, self.within)), strict=True)
 
+    def are_vectors(self) -> bool:
+        """True if rows have lists or arrays, not texts; the first that is not null tells."""
+        texts = (item[0] if self.within else item for item in self.texts())
+        first = next((text for text in texts if text is not None), "")
+        return hasattr(first, "__len__") and not isinstance(first, (str, bytes, dict))
+
     def values(self, name: str | None) -> Iterator[Any]:
         """The values of a frame's column, or of what is given; None where there is none."""
         raise NotImplementedError
@@ -100,6 +106,13 @@ class _List(Rows):
 
     def table(self, kind: type[Any], rows: list[Any]) -> Any:
         return [kind(*row) for row in rows]
+
+
+class _Array(_List):
+    def kept(self, mask: bytearray) -> Any:
+        import numpy
+
+        return self.given[numpy.frombuffer(mask, dtype=bool)]
 
 
 class _Pandas(Rows):
@@ -201,9 +214,11 @@ def rows_of(given: Any, text: str | Sequence[str], within: str | Sequence[str] =
         return _Polars(given, *columns).check()
     if library == "pyarrow":
         return _Arrow(given, *columns).check()
+    if library == "numpy":
+        return _Array(given, *columns).check()
     raise TypeError(
-        "a frame of pandas, polars or pyarrow, one of their columns, or a list is needed, not "
-        + type(given).__name__
+        "a frame of pandas, polars or pyarrow, one of their columns, a list or an array is needed,"
+        f" not {type(given).__name__}"
     )
 
 

@@ -121,6 +121,18 @@ class Maker:
             parts.append(f"analysis => {literal(self.analysis)}::text")
         return f"{identifier(self.function)}({', '.join(parts)})"
 
+    @property
+    def measure(self) -> str:
+        """The measure of its signatures: dense vectors have the cosine only."""
+        return "cosine" if self.function == "dense" else "jaccard"
+
+    def near(self, threshold: float) -> tuple[str, str]:
+        """Write the similarity of rows a and b, and the condition that they are near."""
+        a, b = self.sql("a.body"), self.sql("b.body")
+        value = "cosine" if self.function == "dense" else "similarity"
+        condition = f"near_duplicate({a}, {b}, {float(threshold)!r}, {literal(self.measure)})"
+        return f"{value}({a}, {b})", condition
+
 
 @dataclass(frozen=True)
 class Guard:
@@ -277,9 +289,9 @@ def texts_table(name: str, private: bool) -> str:
     return f"{'public' if private else 'pg_temp'}.neardup_{name}_{uuid4().hex}"
 
 
-def create_texts(table: str, scoped: bool = False) -> str:
-    """Write the statement that creates the table of texts, each with a scope."""
-    return _create(table, "id int NOT NULL, body text" + (", scope text" if scoped else ""))
+def create_texts(table: str, scoped: bool = False, of: str = "text") -> str:
+    """Write the statement that creates the table of texts, or of vectors, each with a scope."""
+    return _create(table, f"id int NOT NULL, body {of}" + (", scope text" if scoped else ""))
 
 
 def create_pairs(table: str, pairs: Iterable[tuple[int, int]]) -> list[str]:
@@ -294,13 +306,13 @@ def forget_added(pairs: str) -> str:
     return f"DELETE FROM {pairs} WHERE added"
 
 
-def add_apart(query: str, threshold: float, pairs: str) -> str:
+def add_apart(query: str, threshold: float, pairs: str, measure: str) -> str:
     """Write the statement that keeps a text out of each group with a pair that is apart.
 
     It adds the pair of the group's representative and of the text that is in most such pairs,
     or else is the least similar, and returns a row for each.
     """
-    groups = group_rows("id, representative, similarity", query, threshold, pairs)
+    groups = group_rows("id, representative, similarity", query, threshold, pairs, measure)
     return (
         f"WITH g AS MATERIALIZED ({groups}) INSERT INTO {pairs}"
         " SELECT DISTINCT ON (x.representative) x.representative, x.id, true"
@@ -316,12 +328,12 @@ def _create(table: str, columns: str) -> str:
     return f"CREATE {kind} TABLE {table.split('.')[1]} ({columns})"
 
 
-def group_rows(columns: str, query: str, threshold: float, apart: str | None = None) -> str:
+def group_rows(columns: str, query: str, threshold: float, apart: str | None, measure: str) -> str:
     """Write the query of the groups of what another query gives, but of a table of pairs."""
     but = "" if apart is None else f", apart => {literal(f'SELECT a, b FROM {apart}')}"
     return (
         f"SELECT {columns} FROM near_duplicate_groups(query => {literal(query)},"
-        f" threshold => {float(threshold)!r}{but})"
+        f" threshold => {float(threshold)!r}, measure => {literal(measure)}{but})"
     )
 
 
@@ -347,10 +359,10 @@ def take_out_near(table: str, pairs: str, gone: str) -> list[str]:
 
 def text_pairs(table: str, maker: Maker, threshold: float) -> str:
     """Write the query of all pairs of texts of a table."""
-    a, b = maker.sql("a.body"), maker.sql("b.body")
+    value, condition = maker.near(threshold)
     return (
-        f"SELECT a.id AS a, b.id AS b, similarity({a}, {b}) AS value FROM {table} a"
-        f" JOIN {table} b ON near_duplicate({a}, {b}, {float(threshold)!r}) AND a.id < b.id"
+        f"SELECT a.id AS a, b.id AS b, {value} AS value FROM {table} a"
+        f" JOIN {table} b ON {condition} AND a.id < b.id"
     )
 
 
@@ -361,9 +373,9 @@ def pairs_with(
 
     With ``contained`` the text has that share of the other text's shingles.
     """
-    a, b = maker.sql("a.body"), maker.sql("b.body")
-    value, condition = f"similarity({a}, {b})", f"near_duplicate({a}, {b}, {float(threshold)!r})"
+    value, condition = maker.near(threshold)
     if contained is not None:
+        a, b = maker.sql("a.body"), maker.sql("b.body")
         value, condition = f"containment({b}, {a})", f"contained_in({b}, {a}, {float(contained)!r})"
     return (
         f"SELECT a.id AS a, b.id AS b, {value} AS value FROM {table} a JOIN {others} b"

@@ -3,6 +3,7 @@
 import struct
 from collections.abc import Callable, Iterable, Iterator
 from itertools import count
+from math import isfinite
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -12,6 +13,8 @@ from neardup.session import Progress, Session
 SIGNATURE = b"PGCOPY\n\xff\r\n\0" + bytes(8)  # what a binary COPY begins with
 ROW = struct.Struct("!hii")  # number of fields; the first is an int of four bytes
 SIZE = struct.Struct("!I")  # of a field
+ARRAY = struct.Struct("!iiIii")  # dimensions, nulls, type, length, lower bound
+REAL_OID = 700
 NULL = b"\xff\xff\xff\xff"
 CHUNK = 1 << 18
 ORDERS = {
@@ -72,8 +75,12 @@ class Texts:
             raise ValueError(f"contained {bad_threshold(against.contained)}")
         self.threshold, self.order = threshold, ORDERS[keep]
         self.scoped = False
-        self.progress = Progress(progress)
         self.maker = maker or sql.Maker()
+        self.vectors = self.maker.function == "dense"
+        self.encode_body = Vectors().encode if self.vectors else encode
+        if self.vectors and (keep in ("longest", "shortest") or (against and against.contained)):
+            raise ValueError("vectors have neither a length nor shingles: keep is first or last")
+        self.progress = Progress(progress)
         self.texts, self.total, self.against, self.apart = texts, total, against, apart
         self.rows = 0
         self.session = Session(conn)
@@ -102,7 +109,8 @@ class Texts:
     def _copy(self, name: str, texts: Iterable[Any]) -> str:
         """Make a table of texts; return its name."""
         table = sql.texts_table(name, self.session.private)
-        self.session.run(sql.create_texts(table, self.scoped))
+        kind = "real[]" if self.vectors else "text"
+        self.session.run(sql.create_texts(table, self.scoped, kind))
         with self.progress.bar("copy", self.total if name == "texts" else None) as done:
             copy = f"COPY {table} FROM STDIN (FORMAT binary)"
             self.session.copy_in(copy, self._encode(texts, done))
@@ -114,8 +122,9 @@ class Texts:
         for number, item in zip(count(1), texts):
             values = item if self.scoped else (item,)
             out += ROW.pack(1 + len(values), 4, number - 1)
-            for value in values:
-                out += NULL if value is None else encode(value, number - 1)
+            encoders = (self.encode_body, encode)
+            for write, value in zip(encoders, values, strict=False):
+                out += NULL if value is None else write(value, number - 1)
             if len(out) > CHUNK:
                 yield bytes(out)
                 out.clear()
@@ -144,9 +153,10 @@ class Texts:
         query = f"SELECT {columns_read} FROM {self.table} ORDER BY {self.order}"
         if self.pairs_apart is not None:
             self.session.run(sql.forget_added(self.pairs_apart))
-            while self.session.run(sql.add_apart(query, threshold, self.pairs_apart)):
+            args = (query, threshold, self.pairs_apart, self.maker.measure)
+            while self.session.run(sql.add_apart(*args)):
                 pass
-        return sql.group_rows(columns, query, threshold, self.pairs_apart)
+        return sql.group_rows(columns, query, threshold, self.pairs_apart, self.maker.measure)
 
     def kept(self) -> bytearray:
         """One byte a row: 1 if it stays."""
@@ -210,3 +220,34 @@ def encode(text: Any, row: int) -> bytes:
     if b"\0" in data:
         raise ValueError(f"row {row}: a text of PostgreSQL has no character U+0000")
     return SIZE.pack(len(data)) + data
+
+
+class Vectors:
+    """Vectors of one number of coordinates, as COPY takes arrays of real."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.format = struct.Struct("")
+
+    def encode(self, vector: Any, row: int) -> bytes:
+        """Return a vector as COPY takes it, or say which row cannot be compared, and why."""
+        if isinstance(vector, (str, bytes)) or not hasattr(vector, "__len__"):
+            raise TypeError(f"row {row}: a vector is needed, not {type(vector).__name__}")
+        if not len(vector):
+            raise ValueError(f"row {row}: a vector has one coordinate or more")
+        if not self.size:
+            self.size = len(vector)
+            self.format = struct.Struct("!" + "If" * self.size)
+        if len(vector) != self.size:
+            raise ValueError(f"row {row}: {len(vector)} coordinates, and others have {self.size}")
+        fields: list[Any] = [4] * (2 * self.size)  # each is of four bytes
+        fields[1::2] = vector
+        try:
+            data = self.format.pack(*fields)
+            finite = isfinite(sum(vector))
+        except (OverflowError, TypeError, struct.error):
+            finite = False
+        if not finite:
+            raise ValueError(f"row {row}: a coordinate is a finite number of single precision")
+        head = ARRAY.pack(1, 0, REAL_OID, self.size, 1)
+        return SIZE.pack(len(head) + len(data)) + head + data

@@ -363,3 +363,67 @@ def test_bars_in_a_notebook(conn, monkeypatch, capsys):
     with frames.Texts(conn, slowly(), total=2) as texts:
         texts.kept()
     assert re.search("copy: 100%.* 2/2 ", "".join(shown))
+
+
+def test_vectors(conn):
+    """Arrays, and columns of lists or arrays, are compared by their cosine; numpy is the oracle."""
+    random = numpy.random.default_rng(5)
+    centres = random.normal(size=(40, 24))
+    vectors = (centres[random.integers(0, 40, 300)] + random.normal(size=(300, 24)) / 3).astype("f4")
+    unit = vectors.astype("f8") / numpy.linalg.norm(vectors.astype("f8"), axis=1)[:, None]
+    cosine = unit @ unit.T
+    wanted = [(a, b) for a in range(300) for b in range(a + 1, 300) if cosine[a, b] >= 0.9]
+    assert len(wanted) > 100
+    kept = []
+    for row in range(300):
+        if not kept or cosine[row, kept].max() < 0.9:
+            kept.append(row)
+    for make in (
+        numpy.asarray, lambda v: pandas.DataFrame({"v": list(v)}), lambda v: polars.DataFrame({"v": v}),
+        lambda v: pyarrow.table({"v": v.tolist()}), lambda v: polars.Series(v.tolist()), lambda v: v.tolist(),
+    ):  # fmt: skip
+        given = make(vectors)
+        found = frames.pairs(given, "v", 0.9, conn=conn)
+        listed = [p[:2] for p in found] if isinstance(found, list) else rows(found)
+        if isinstance(listed, dict):
+            listed = list(zip(listed["a"], listed["b"], strict=True))
+        assert listed == wanted
+        rest = frames.dedupe(given, "v", 0.9, conn=conn)
+        assert type(rest) is type(given)
+        assert len(rest) == len(kept)
+    for pair in frames.pairs(vectors, threshold=0.9, conn=conn):
+        assert pair.similarity == pytest.approx(cosine[pair.a, pair.b], abs=1e-6)
+    assert (frames.dedupe(vectors, threshold=0.9, conn=conn) == vectors[kept]).all()
+    assert frames.groups(vectors, threshold=0.9, conn=conn)[kept[-1]].representative == kept[-1]
+    found = frames.pairs(vectors[:9], threshold=0.9, against=vectors, conn=conn)
+    assert [p[:2] for p in found] == [(a, b) for a in range(9) for b in range(300) if cosine[a, b] >= 0.9]
+    frame = pandas.DataFrame({"v": [[1, 0], None, [2, 0], [1, 0]], "lang": ["a", "a", "b", "a"]})
+    assert frames.dedupe(frame, "v", conn=conn).index.tolist() == [0, 1]
+    assert frames.dedupe(frame, "v", within="lang", conn=conn).index.tolist() == [0, 1, 2]
+    assert frames.groups(frame, "v", apart=[(0, 3)], conn=conn).representative.tolist() == [0, 1, 0, 3]
+
+
+@pytest.mark.parametrize(
+    ("given", "how", "message"),
+    [
+        ([[1, 2], [1, 2, 3]], {}, "row 1: 3 coordinates, and others have 2"),
+        ([[1, float("nan")]], {}, "row 0: a coordinate is a finite number"),
+        ([[1, 1e300]], {}, "row 0: a coordinate is a finite number of single precision"),
+        ([["a"]], {}, "row 0: a coordinate is a finite number"),
+        ([[]], {}, "row 0: a vector has one coordinate or more"),
+        ([[1.0], "text"], {}, "row 1: a vector is needed, not str"),
+        (["text", [1.0]], {}, "row 1: a text is needed, not list"),
+        ([[1.0]], {"k": 2}, "vectors are compared by their cosine, without 'k'"),
+        ([[1.0]], {"keep": "longest"}, "vectors have neither a length nor shingles"),
+        ([[1.0]], {"against": [[1.0]], "contained": 0.5}, "vectors have neither a length nor shingles"),
+    ],
+)
+def test_bad_vectors(conn, given, how, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        frames.dedupe(given, conn=conn, **how)
+
+
+def test_arrays_of_texts(conn):
+    for kind in (object, "U"):
+        found = frames.dedupe(numpy.array([TEXTS[0], LONG, TEXTS[1]], dtype=kind), conn=conn)
+        assert found.tolist() == [TEXTS[0], TEXTS[1]]
