@@ -75,6 +75,11 @@ FROM everything JOIN numbers f ON f.i = id;
 CREATE TABLE words AS
 SELECT lexicon_agg(body) AS lexicon, shingle_lexicon_agg(body, 'k=2') AS shingle_lexicon, word_set_agg(body) AS word_set FROM docs;
 
+-- A vector of a document: how often letters occur in it, and at its beginning
+CREATE FUNCTION letters(body text) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT AS $$
+    SELECT array_agg((length(part) - length(replace(part, letter, '')))::real ORDER BY part, letter)
+    FROM unnest(ARRAY[body, left(body, 20)]) part, unnest('{a,b,c,d,e}'::text[]) letter $$;
+
 -- Groups of near-duplicates, from all pairs
 CREATE FUNCTION groups(query text, threshold float8, measure text, rule text)
 RETURNS TABLE (id bigint, representative bigint) LANGUAGE plpgsql AS $$
@@ -112,6 +117,7 @@ my %specs = (
 	supers => 'supershingles(body, 4, 2, 1)',
 	megas => 'megashingles(body, 4, 2, 1)',
 	simhashes => 'simhash(body, 1)',
+	embeddings => 'dense(letters(body))',
 	vectors => 'weighted_words(body)',
 	weighed => q{weighted_words(body, lexicon, 'tf-idf')},
 	counted => q{shingles(body, 'k=1 repeats=number')},
@@ -211,8 +217,10 @@ sub new
 		$connection->run(
 			"CREATE TABLE $table AS SELECT id, g, k,
 				CASE WHEN id % 29 = 0 THEN NULL ELSE $specs{$table} END AS sig
-				FROM docs, words WHERE id % 4 = 1;
-			INSERT INTO $table SELECT 1000 + row_number() OVER (), g, k, near
+				FROM docs, words WHERE id % 4 = 1");
+		# no index holds dense vectors
+		next if $table eq 'embeddings';
+		$connection->run("INSERT INTO $table SELECT 1000 + row_number() OVER (), g, k, near
 				FROM $table, unnest('{0.5,0.8}'::float8[]) t, pg_temp.barely_near(sig, t) near
 				WHERE id = 77;
 			CREATE INDEX ON $table USING gin (sig)");
@@ -368,7 +376,8 @@ sub _measure
 	my ($self) = @_;
 	my $measure = $self->{dice}->any(@measures);
 
-	$measure = 'jaccard' unless $self->_sets || $self->{dice}->one_in(20) && !$self->{three};
+	$measure = $self->{dense} ? 'cosine' : 'jaccard'
+	  unless $self->_sets || $self->{dice}->one_in(20) && !$self->{three};
 
 	return q{'euclid'} if $self->{dice}->one_in(300) && !$self->{three};
 	return $self->_parameter('text', "'$measure'") if $self->{dice}->one_in(20);
@@ -418,6 +427,14 @@ sub _near
 	  sub { "$x %> $y" },
 	  sub { $dice->any(qw(containment dice cosine)) . "($x, $y) >= $t" }
 	  if $self->_sets || $dice->one_in(20) && !$self->{three};
+	@forms = (
+		sub { "near_duplicate($x, $y, $t, " . $self->_measure . ')' },
+		sub { "near_duplicate($x, $y, $t, " . $self->_measure . ')' },
+		sub { "$x %% signature_query($y, $t, " . $self->_measure . ')' },
+		sub { "cosine($x, $y) >= $t" },
+		sub { "$t < cosine($x, $y)" },
+		sub { "$x <=> $y <= 1 - $t" })
+	  if $self->{dense};
 	return $dice->any(@forms)->();
 }
 
@@ -637,8 +654,9 @@ sub _nearest
 	my $y = $self->_wanted;
 	my $one_spec = $self->{mixed} ? 'a.g = 4' : 'true';
 
-	return sprintf 'SELECT a.id FROM %s WHERE %s%s ORDER BY %s <-> %s, a.id LIMIT %d',
-	  $a, $one_spec, $self->_filter('a'), $x, $y, 1 + $self->{dice}->below(9);
+	return sprintf 'SELECT a.id FROM %s WHERE %s%s ORDER BY %s %s %s, a.id LIMIT %d',
+	  $a, $one_spec, $self->_filter('a'), $x, $self->{dense} ? '<=>' : '<->', $y,
+	  1 + $self->{dice}->below(9);
 }
 
 sub _changes
@@ -670,12 +688,40 @@ sub _groups
 	my $dice = $self->{dice};
 	my $rows = 'SELECT DISTINCT ON (id) id, sig FROM ' . $self->_relation('a') . ' ORDER BY id, sig';
 	my $rule = $dice->any('greedy', 'connected');
-	my $measure = $self->_sets ? $dice->any(@symmetric) : $dice->any(qw(jaccard similarity));
+	my $measure = $self->_sets ? $dice->any(@symmetric)
+	  : $self->{dense} ? 'cosine' : $dice->any(qw(jaccard similarity));
 	my $arguments = sprintf q{($$%s$$, %s, '%s', '%s')}, $rows, $dice->any(@thresholds), $measure, $rule;
 
 	$self->{looped} = "SELECT * FROM groups$arguments";
 	return "SELECT id, representative FROM near_duplicate_groups$arguments"
 	  . ($rule eq 'greedy' ? ' WHERE id = representative' : '');
+}
+
+# Rows that a guard lets in, in their order: they are the representatives of greedy groups.
+sub _guarded
+{
+	my ($self) = @_;
+	my $dice = $self->{dice};
+	my $rows = 'SELECT DISTINCT ON (id) id, sig FROM ' . $self->_relation('a') . ' ORDER BY id, sig';
+	my $t = $dice->any(@thresholds);
+	my $measure = $self->{dense} ? 'cosine' : $dice->any('cosine', 'jaccard');
+	my $statement = $dice->one_in(4);
+	my $guard = "EXECUTE FUNCTION neardup_guard('sig', '$t', " . ($statement ? '' : q('skip', )) . "'measure', '$measure')";
+
+	$self->{looped} = "SELECT * FROM groups(\$\$$rows\$\$, $t, '$measure', 'greedy')";
+	# each row is a statement, which fails for one that is not let in
+	return "CREATE TABLE let_in (id int, sig signature);"
+	  . ($self->{dense} ? '' : ' CREATE INDEX ON let_in USING neardup (sig);')
+	  . ($statement
+		? " CREATE TRIGGER guard AFTER INSERT ON let_in REFERENCING NEW TABLE AS n FOR EACH STATEMENT $guard;
+			DO \$do\$ DECLARE r record; BEGIN
+				FOR r IN $rows LOOP
+					BEGIN INSERT INTO let_in VALUES (r.id, r.sig);
+					EXCEPTION WHEN exclusion_violation THEN NULL; END;
+				END LOOP;
+			END \$do\$;"
+		: " CREATE TRIGGER guard BEFORE INSERT ON let_in FOR EACH ROW $guard; INSERT INTO let_in $rows;")
+	  . ' SELECT id, id AS representative FROM let_in';
 }
 
 # ------------------------------------------------------------- generation
@@ -755,11 +801,14 @@ sub make
 
 	$self->{family} = $dice->any(@{ $self->{families} });
 	$self->{mixed} = $self->{family}[0] =~ /^(?:mixed|blended)$/;
+	$self->{dense} = $self->{family}[0] eq 'embeddings';
 	$self->{form} = '%s';
+	$shape = '_guarded'
+	  if ($self->{dense} || $self->_sets) && $dice->one_in($self->{dense} ? 8 : 40);
 	$self->{looped} = undef;
 	$self->{form} = $dice->any('minhash(%s, 16)', 'bottom(%s, 8)', 'sample(%s, 2)', 'simhash(%s)', 'supershingles(%s, 4, 2)')
 	  if $self->{family}[0] eq 'plain' && $dice->one_in(6);
-	$self->{parameters} = $dice->one_in(6) && $shape !~ /changes|groups/ ? [] : undef;
+	$self->{parameters} = $dice->one_in(6) && $shape !~ /changes|groups|guarded/ ? [] : undef;
 	my $query = $self->$shape();
 	my $statements = $self->_frame($query);
 	my @common = ('search_path = fuzz, public',
