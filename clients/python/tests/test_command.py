@@ -363,7 +363,7 @@ def test_interrupted(database, tmp_path):
     execute(DSN, f"CREATE DATABASE {name}")
     execute(
         f"dbname={name}", "CREATE EXTENSION neardup",
-        "CREATE FUNCTION near_duplicate_groups(query text, threshold numeric, OUT id int, OUT representative int)"
+        "CREATE FUNCTION near_duplicate_groups(query text, threshold numeric, measure text, OUT id int, OUT representative int)"
         " RETURNS SETOF record LANGUAGE sql AS $$SELECT 1, 1 FROM pg_sleep(60)$$",
     )  # fmt: skip
     process = subprocess.Popen(
