@@ -127,6 +127,10 @@ SELECT count(*) > 10000 AS many, count(*) FILTER (WHERE cosine >= 0.999) > 5 AS 
 SELECT count(*) FILTER (WHERE NOT abs(cosine(v.v, w.v) - cosine) <= 1e-6) AS cosine,
        count(*) FILTER (WHERE near_duplicate(v.v, w.v, 0.8, 'cosine') <> (cosine(v.v, w.v) >= 0.8)) AS near
 FROM truth JOIN vectors v ON v.id = a JOIN vectors w ON w.id = b;
+-- to the last bit
+SELECT count(*) > 5000 AS many, count(*) FILTER (WHERE NOT near_duplicate(v, w, c, 'cosine')) AS at,
+       count(*) FILTER (WHERE near_duplicate(v, w, c * (1 + 3e-16), 'cosine')) AS above
+FROM (SELECT v.v, w.v AS w, cosine(v.v, w.v) AS c FROM truth JOIN vectors v ON v.id = a JOIN vectors w ON w.id = b) s WHERE c > 0 AND c < 1 - 1e-15;
 SELECT count(*) AS too_close_to_tell FROM truth, unnest('{0.3,0.7,0.8,0.9,0.99}'::float8[]) t WHERE abs(cosine - t) < 1e-6;
 
 -- The join, against the truth

@@ -153,7 +153,7 @@ signatures_near(const Signature *a, const Signature *b,
 	{
 		if (!measure_is_defined(method, measure))
 			measure_refuse(a, measure_name(measure));
-		if (measure == MEASURE_COSINE)
+		if (measure == MEASURE_COSINE && !method->dense)
 			return method->cosine(a, b) >= threshold;
 		if (measure == MEASURE_SIMILARITY)
 			return method->similarity(a, b) >= threshold;
