@@ -26,6 +26,12 @@ FROM unnest('{"",left,right,either,reciprocal}'::text[]) best,
 SELECT DISTINCT ON (method, measure, best) method, measure, best, threshold,
        round(recall::numeric, 3) AS recall, round("precision"::numeric, 3) AS precision, round(f::numeric, 3) AS f
 FROM swept ORDER BY method, measure, best, f DESC, threshold;
+-- words, of the same year
+SELECT DISTINCT ON (best) best, threshold, round(f::numeric, 3) AS f
+FROM unnest('{"",reciprocal}'::text[]) best,
+     evaluate_thresholds('TABLE records', 'TABLE same', ARRAY['shingles(body, ''k=1'')'], (SELECT array_agg(t / 20.0) FROM generate_series(6, 20) t),
+         'a.id <= 2616 AND b.id > 2616 AND right(a.body, 4) = right(b.body, 4)', best => best)
+ORDER BY best, evaluate_thresholds.f DESC, threshold;
 
 -- Weights from half of the pairs, measured on the other half, beside words alone
 CREATE TABLE compared AS
