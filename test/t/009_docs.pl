@@ -216,7 +216,49 @@ foreach my $file (sort keys %prepare)
 	IPC::Run::run([ 'perl', "$top/test/reference" ], '>', \$reference, '2>', \$err);
 	is($err, '', 'the reference describes everything');
 	is_deeply([ not_in(slurp_file("$top/doc/reference.md"), $reference) ],
-		[], 'doc/reference.md has nothing that test/reference does not make');
+		[], 'doc/reference.md lacks nothing that test/reference makes');
+	is_deeply([ not_in($reference, slurp_file("$top/doc/reference.md")) ],
+		[], 'and has nothing else');
+}
+
+# The names that a message lists
+sub listed
+{
+	my ($sql, $pattern) = @_;
+	my $err = '';
+
+	$node->psql('docs', $sql, stderr => \$err, on_error_stop => 0);
+	my ($list) = $err =~ $pattern or diag($err);
+	return split /, | and /, $list // '';
+}
+
+# What the server lists is in the documents, and in the Python package
+{
+	my @measures = listed(
+		q{SELECT near_duplicate(s, s, 1, '') FROM signature_from('{}') s}, qr/^HINT:  Measures are (.*)\.$/m);
+	my @modes = listed(
+		q{CREATE TABLE guarded (sig signature);
+		CREATE TRIGGER t AFTER INSERT ON guarded FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '1', '')},
+		qr/^DETAIL:  A mode is one of (.*)\.$/m);
+	my $reference = slurp_file("$top/doc/reference.md");
+	my ($rows) = slurp_file("$top/doc/neardup.md") =~ /^\|measure\|\|\n((?:\|.*\n)+)/m;
+	my ($row) = $reference =~ /^\|`measure`\|(.*`shared`.*)\|$/m;
+	my $guard = slurp_file("$top/doc/guard.md");
+	my ($mode_row) = $reference =~ /^\|`mode`\|(.*`reject`.*)\|$/m;
+	my ($python) = slurp_file("$top/clients/python/neardup/sql.py") =~ /^MODES = \((.*)\)$/m;
+	my $join = slurp_file("$top/doc/join.md");
+	my @lines = slurp_file("$top/src/join/node/join_explain.c") =~
+	  /\b(?:explain_count|explain_removed|ExplainProperty\w+)\("([^"]+)"/g;
+
+	cmp_ok(scalar @measures, '>', 7, 'measures are listed');
+	is_deeply([ grep { $rows !~ /`$_`/ } @measures ], [], 'doc/neardup.md has all measures');
+	is_deeply([ grep { $row !~ /`$_`/ } @measures ], [], 'and doc/reference.md');
+	cmp_ok(scalar @modes, '>', 3, 'modes of the guard are listed');
+	is_deeply([ grep { $guard !~ /^\|`$_`.*\|.*\|.*\|$/m } @modes ], [], 'doc/guard.md has all modes');
+	is_deeply([ grep { $mode_row !~ /`$_`/ } @modes ], [], 'and doc/reference.md');
+	is_deeply([ $python =~ /"(\w+)"/g ], [ @modes, 'exclude' ], 'and the Python package');
+	cmp_ok(scalar @lines, '>', 15, 'a join has lines of EXPLAIN');
+	is_deeply([ grep { index($join, $_) < 0 } @lines ], [], 'doc/join.md has all of them');
 }
 
 # The lines of the other text that a text does not have
