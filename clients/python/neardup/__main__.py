@@ -259,10 +259,11 @@ def run_report(given: argparse.Namespace) -> None:
 
 def report(file: TextFile, bad: list[str], mask: bytearray, to: Any) -> None:
     """Print the counts, and what could not be read."""
-    for message in bad[:10]:
+    shown = 10 if sys.stderr.isatty() else len(bad)
+    for message in bad[:shown]:
         print(f"left out: {message}", file=sys.stderr)
-    if len(bad) > 10:
-        print(f"left out: {len(bad) - 10} more", file=sys.stderr)
+    if len(bad) > shown:
+        print(f"left out: {len(bad) - shown} more", file=sys.stderr)
     kept = sum(mask)
     counts = f"{len(mask)} texts, {kept} kept, {len(mask) - kept} near-duplicates"
     print(counts + (f", {len(bad)} bad {file.unit}s" if bad else ""), file=to)

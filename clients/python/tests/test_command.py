@@ -114,6 +114,19 @@ def test_bad_lines(dsn, tmp_path, capsys):
     assert out.read_text() == good + "\n"
 
 
+def test_many_bad_lines(dsn, tmp_path, capsys, monkeypatch):
+    """A file has all that was left out, a terminal ten of them."""
+    source = tmp_path / "in.jsonl"
+    source.write_text(json.dumps(RECORDS[1]) + "\n" + "{\n" * 12)
+    for on_terminal, lines in (False, 12), (True, 11):
+        monkeypatch.setattr("sys.stderr.isatty", lambda is_so=on_terminal: is_so)
+        assert main([str(source), "--skip-bad", dsn]) == 0
+        shown = capsys.readouterr()
+        assert shown.err.count("left out: ") == lines
+        assert ("left out: 2 more" in shown.err) == on_terminal
+        assert "12 bad lines" in shown.out
+
+
 def test_bad_csv(dsn, tmp_path, capsys):
     source, out = tmp_path / "in.csv", tmp_path / "out.csv"
     source.write_bytes(b'n,body\n1,one text\n2\n3,"half"x\n4,\xff\n5,another text\n')
