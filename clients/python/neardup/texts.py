@@ -117,7 +117,8 @@ class Texts:
         return table
 
     def _encode(self, texts: Iterable[Any], done: Any) -> Iterator[bytes]:
-        out = bytearray(SIGNATURE)
+        yield SIGNATURE  # at once: a COPY that ends early, by an error, is complete for the server
+        out = bytearray()
         number = reported = 0
         for number, item in zip(count(1), texts):
             values = item if self.scoped else (item,)
