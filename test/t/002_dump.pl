@@ -56,6 +56,14 @@ $node->safe_psql(
 			'abs(extract(epoch FROM new.at - old.at)) < 600 AND public.similarity(new.sig, old.sig) < 1.5');
 	INSERT INTO timed VALUES (1, '2026-01-01 10:00', shingles('always the same text'))});
 
+# Dense vectors, which have no index
+$node->safe_psql(
+	'old', q{
+	CREATE TABLE embedded (id int PRIMARY KEY, v signature);
+	CREATE CONSTRAINT TRIGGER guard AFTER INSERT OR UPDATE ON embedded FOR EACH ROW
+		EXECUTE FUNCTION neardup_guard('v', '0.9', 'measure', 'cosine');
+	INSERT INTO embedded VALUES (1, dense('{1,2,3}')), (2, dense('{0,0,0}')), (3, dense('{-1,2}'))});
+
 my %definitions = (
 	'the recorded versions' => q(
 		SELECT DISTINCT component, version FROM neardup_recorded_versions
@@ -68,7 +76,9 @@ my %definitions = (
 		WHERE indrelid = 'docs'::regclass ORDER BY 1),
 	'the triggers' => q(
 		SELECT pg_get_triggerdef(oid) FROM pg_trigger
-		WHERE tgrelid IN ('docs'::regclass, 'timed'::regclass) ORDER BY 1),
+		WHERE tgrelid IN ('docs'::regclass, 'timed'::regclass, 'embedded'::regclass) ORDER BY 1),
+	'the dense vectors' => q(
+		SELECT id, v::bytea FROM embedded ORDER BY 1),
 	'the event triggers' => q(
 		SELECT evtname, evtenabled, evttags FROM pg_event_trigger ORDER BY 1),
 	'the generated column' => q(
@@ -105,6 +115,11 @@ foreach my $format ('plain', 'custom')
 		extra_params => [ '-v', 'VERBOSITY=verbose' ]);
 	like($err, qr/\A[^\n]*ERROR:  23P01:.*\nDETAIL: .*\(id\)=\(3\),/,
 		"$format: the guard with a condition works");
+	($status, $out, $err) = $node->psql(
+		'new', q{INSERT INTO embedded VALUES (4, dense('{-1,2,0.5}')), (5, dense('{1,2,3.1}'))},
+		extra_params => [ '-v', 'VERBOSITY=verbose' ]);
+	like($err, qr/\A[^\n]*ERROR:  23P01:.*\nDETAIL: .*\(id\)=\(5\),/,
+		"$format: the guard of dense vectors works");
 	($status, $out, $err) = $node->psql(
 		'new', q{CREATE OR REPLACE TRIGGER guard AFTER INSERT ON near
 			FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8')});

@@ -78,6 +78,21 @@ is( state_of(
 	'23P01',
 	'a deferred guard looks when a transaction is prepared');
 
+# Dense vectors, in whose table all rows are read
+$node->safe_psql(
+	$subscriber, q{
+	CREATE TABLE vectors (id int PRIMARY KEY, v signature);
+	CREATE CONSTRAINT TRIGGER guard AFTER INSERT OR UPDATE ON vectors
+		FOR EACH ROW EXECUTE FUNCTION neardup_guard('v', '0.9', 'measure', 'cosine');
+	BEGIN;
+	INSERT INTO vectors VALUES (1, dense('{1,2,3}'));
+	PREPARE TRANSACTION 'vector'});
+is(state_of("INSERT INTO vectors VALUES (2, dense('{1,2,3.1}'))", '200ms'),
+	'55P03', 'a prepared vector is waited for');
+$node->safe_psql($subscriber, "COMMIT PREPARED 'vector'");
+is(state_of("INSERT INTO vectors VALUES (2, dense('{1,2,3.1}'))"),
+	'23P01', 'and is there once it is committed');
+
 # Logical replication; publisher and subscriber are in one cluster, so the slot must
 # be created separately
 $node->safe_psql($publisher, 'CREATE PUBLICATION docs FOR TABLE docs');
