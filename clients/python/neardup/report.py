@@ -7,7 +7,7 @@ from html import escape
 from importlib.resources import files
 from itertools import groupby
 from json import dumps
-from re import findall
+from re import findall, sub
 from typing import Any
 
 THRESHOLDS = tuple(n / 100 for n in range(50, 100, 5))
@@ -72,10 +72,15 @@ def least_similar(rows: list[Any], most: int, most_members: int) -> list[tuple[i
     ]
 
 
+def _compared(word: str) -> str:
+    """Return a word without what does not count: case, punctuation, blanks around it."""
+    return sub(r"\W", "", word).casefold() or word.strip()
+
+
 def differences(first: str, other: str) -> str:
     """Write the other text as HTML that marks what differs from the first, the rest in short."""
     a, b = (findall(r"\s*\S+", text)[:LONGEST] for text in (first, other))
-    matcher = SequenceMatcher(None, [w.strip() for w in a], [w.strip() for w in b], autojunk=False)
+    matcher = SequenceMatcher(None, [*map(_compared, a)], [*map(_compared, b)], autojunk=False)
     parts: list[str] = []
     codes = matcher.get_opcodes()
     for at, (code, a1, a2, b1, b2) in enumerate(codes):

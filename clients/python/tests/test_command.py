@@ -420,6 +420,10 @@ def test_report(dsn, tmp_path, capsys):
     write_jsonl(source, RECORDS[:2])
     assert main(["report", str(source), "-o", str(out), "--quiet", dsn]) == 0
     assert "There are no near-duplicates." in out.read_text()
+    # neither case nor punctuation is a difference, as in the comparison
+    write_jsonl(source, [{"body": TEXTS[0]}, {"body": TEXTS[0].upper() + "!"}])
+    assert main(["report", str(source), "-o", str(out), "--quiet", dsn]) == 0
+    assert out.read_text().count("<ins>") == 1  # the legend's
     for name in ("report.txt", "report.html"):
         with pytest.raises(SystemExit):
             main(["report", str(source), "-o", name, "--threshold", "2" if name == "report.html" else "0.5"])
