@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from typing import Any, TypeVar, overload
 
 from neardup.rows import Group, Pair, Rows, pairs_of, rows_of
+from neardup.session import Server
 from neardup.sql import Maker
 from neardup.texts import Against, Texts
 
+__all__ = ["Group", "Pair", "Server", "dedupe", "groups", "pairs"]
 F = TypeVar("F")
 Names = str | Sequence[str]
 
@@ -43,8 +45,8 @@ def dedupe(
     compared by their cosine.
 
     ``conn`` is a connection of psycopg, psycopg2 or pg8000.dbapi, an engine, connection or session
-    of SQLAlchemy, or a DSN, to a database with the extension; without it a private server runs
-    meanwhile.  Further arguments say how signatures are made: analysis="english", k=2.
+    of SQLAlchemy, or a DSN, to a database with the extension, or a ``Server``; without it a private
+    server runs meanwhile.  Further arguments say how signatures are made: analysis="english", k=2.
     """
     rows = rows_of(frame, text, within)
     other = _against(against, text, within, contained)

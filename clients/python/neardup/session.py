@@ -1,5 +1,6 @@
 """One way to run statements and COPY with psycopg, psycopg2 and pg8000."""
 
+import atexit
 import importlib
 import io
 import os
@@ -53,7 +54,7 @@ class Session:
     """
 
     def __init__(self, given: Any) -> None:
-        self.given, self.private = given, given is None
+        self.given, self.private = given, given is None or isinstance(given, Server)
         self.ours = ExitStack()  # what is to be closed
         self.undo: tuple[str, ...] = ()
         self.idle = False  # a transaction that the driver begins is ours
@@ -95,9 +96,9 @@ class Session:
         """Return the driver's connection behind what was given."""
         given = self.given
         if given is None:
-            return self.ours.enter_context(private_connection())
-        if isinstance(given, str):
-            conn = connect(given)
+            given = self.ours.enter_context(Server())
+        if isinstance(given, (str, Server)):
+            conn = connect(given) if isinstance(given, str) else given.connect()
             self.ours.callback(conn.close)
             return conn
         if not type(given).__module__.startswith("sqlalchemy."):
@@ -235,26 +236,39 @@ def words(dsn: str) -> dict[str, Any]:
     return options
 
 
-@contextmanager
-def private_connection() -> Iterator[Any]:
-    """Give a connection to a server with the extension that runs as long as the block.
+class Server:
+    """A private server with the extension, for several calls (``conn=server``) and for SQL.
 
-    What the environment says of other servers does not count.
+    It runs until ``close()``, the end of a with block or the end of the program.  What the
+    environment says of other servers does not count.
     """
-    programs = find_programs()
-    if programs is None:
-        raise RuntimeError(NO_SERVER)
-    with private_cluster(programs) as dsn:
+
+    def __init__(self) -> None:
+        programs = find_programs()
+        if programs is None:
+            raise RuntimeError(NO_SERVER)
+        self._running = ExitStack()
+        self.dsn = self._running.enter_context(private_cluster(programs))
+        atexit.register(self.close)
+
+    def connect(self) -> Any:
+        """Connect by the first driver that is installed."""
         told = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith("PG")}
         try:
-            conn = connect(dsn)
+            return connect(self.dsn)
         finally:
             os.environ.update(told)
-        try:
-            yield conn
-        finally:
-            with suppress(Exception):
-                conn.close()
+
+    def close(self) -> None:
+        """Stop it, and delete all that is in it."""
+        atexit.unregister(self.close)
+        self._running.close()
+
+    def __enter__(self) -> "Server":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
 
 
 class Progress:

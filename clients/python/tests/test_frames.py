@@ -245,6 +245,28 @@ def test_a_server_of_its_own(monkeypatch):
     assert os.environ["PGPORT"] == "1"
 
 
+def test_a_server_for_several_calls(monkeypatch):
+    """Its tables are gone after each call, and all of it at the end, also after an error."""
+    from sqlalchemy import create_engine, text
+
+    monkeypatch.setenv("PGPORT", "1")
+    with frames.Server() as server:
+        folder = re.search("host=(.*) port", server.dsn)[1]
+        assert frames.dedupe(BODIES, conn=server) == [TEXTS[0], None, TEXTS[1], "", ""]
+        with pytest.raises(TypeError, match="row 1: "):
+            frames.pairs(["a", 1], conn=server)
+        assert len(frames.pairs(BODIES, conn=server)) == 3
+        with psycopg.connect(server.dsn) as conn:
+            assert conn.execute("SELECT count(*) FROM pg_class WHERE relname ~ '^neardup_texts'").fetchone() == (0,)
+        engine = create_engine("postgresql+psycopg://", creator=server.connect)
+        with engine.connect() as connection:
+            assert connection.scalar(text("SELECT similarity(shingles('a b c'), shingles('a b c!'))")) == 1
+        engine.dispose()
+        assert os.path.exists(folder)
+    assert not os.path.exists(folder)
+    server.close()
+
+
 def test_dsns():
     from neardup.session import words
 
