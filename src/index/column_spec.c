@@ -12,6 +12,7 @@
 
 #include "access/table.h"
 #include "access/xact.h"
+#include "datatype/timestamp.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "nodes/makefuncs.h"

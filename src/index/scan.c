@@ -25,6 +25,7 @@
 #include "pgstat.h"
 #include "utils/float.h"
 #include "utils/memutils.h"
+#include "utils/snapshot.h"
 
 #include "base/compat.h"
 #include "index/access.h"
