@@ -362,6 +362,8 @@ class Csv(TextFile):
 
 
 class Parquet(TextFile):
+    unit = "row"
+
     def _batches(self, columns: list[str] | None = None) -> Iterator[Any]:
         from pyarrow import parquet, set_memory_pool, system_memory_pool
 

@@ -96,6 +96,9 @@ def test_parquet(dsn, tmp_path):
     command = [sys.executable, "-c", code, str(source), "-o", str(out), "--quiet", dsn]
     subprocess.run(command, check=True, timeout=120)
     assert parquet.read_table(out) == found
+    groups = tmp_path / "groups.csv"
+    assert main([str(source), "--groups", str(groups), "--quiet", dsn]) == 0
+    assert next(csv.DictReader(groups.open()))["row"] == "1"
 
 
 def test_bad_lines(dsn, tmp_path, capsys):
@@ -391,7 +394,7 @@ def test_interrupted(database, tmp_path):
         with psycopg.connect(DSN) as conn:
             return conn.execute(activity, (name,)).fetchone()[0]
 
-    for _ in range(100):
+    for _ in range(600):
         if waiting():
             break
         time.sleep(0.1)
