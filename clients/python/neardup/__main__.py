@@ -44,7 +44,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--keep",
         choices=list(ORDERS),
         default="first",
-        help="which of near-duplicates stays (first)",
+        help="which of near-duplicates stays (first); all: leave out only what --against names",
     )
     add("--analysis", default="", help="how texts are read, such as 'english stop'")
     add("-k", type=int, help="words of a shingle (3)")
@@ -164,6 +164,8 @@ def parse_report(arguments: list[str]) -> argparse.Namespace:
 
 def check(parser: argparse.ArgumentParser, given: argparse.Namespace) -> None:
     """Refuse what no run can do."""
+    if given.keep == "all" and getattr(given, "against", None) is None:
+        parser.error("argument --keep: all leaves out what is near a text of --against FILE2")
     if not 0 < given.threshold <= 1:
         parser.error(f"argument --threshold: {bad_threshold(given.threshold)}")
     if given.apart is not None and not given.apart.is_file():
@@ -220,9 +222,9 @@ def run(given: argparse.Namespace) -> None:
             given.written.append(given.out)
         if not given.quiet:
             bad = file.bad + (other.bad if other else [])
-            report(
-                file, bad, mask, sys.stderr if STANDARD in (given.out, given.groups) else sys.stdout
-            )
+            others = None if other is None else texts.rows_near
+            to = sys.stderr if STANDARD in (given.out, given.groups) else sys.stdout
+            report(file, bad, mask, others, to)
 
 
 def run_report(given: argparse.Namespace) -> None:
@@ -257,7 +259,7 @@ def run_report(given: argparse.Namespace) -> None:
             print(f"{total} texts, {gone} near-duplicates, {count} groups: {given.out}")
 
 
-def report(file: TextFile, bad: list[str], mask: bytearray, to: Any) -> None:
+def report(file: TextFile, bad: list[str], mask: bytearray, near: int | None, to: Any) -> None:
     """Print the counts, and what could not be read."""
     shown = 10 if sys.stderr.isatty() else len(bad)
     for message in bad[:shown]:
@@ -265,7 +267,9 @@ def report(file: TextFile, bad: list[str], mask: bytearray, to: Any) -> None:
     if len(bad) > shown:
         print(f"left out: {len(bad) - shown} more", file=sys.stderr)
     kept = sum(mask)
-    counts = f"{len(mask)} texts, {kept} kept, {len(mask) - kept} near-duplicates"
+    gone = len(mask) - kept - (near or 0)
+    counts = f"{len(mask)} texts, {kept} kept, {gone} near-duplicates"
+    counts += "" if near is None else f", {near} left out by --against"
     print(counts + (f", {len(bad)} bad {file.unit}s" if bad else ""), file=to)
 
 

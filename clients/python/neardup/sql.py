@@ -337,6 +337,14 @@ def group_rows(columns: str, query: str, threshold: float, apart: str | None, me
     )
 
 
+def single_rows(columns: str, table: str) -> str:
+    """Write a query as `group_rows` does, in which each text of a table is a group by itself."""
+    return (
+        f"SELECT {columns} FROM (SELECT id, row_number() OVER (ORDER BY id) AS group_id,"
+        f" id AS representative, NULL::float8 AS similarity, 1 AS size FROM {table}) g"
+    )
+
+
 GROUP_COUNTS = (
     "count(*) FILTER (WHERE id = representative AND size > 1),"
     " count(*) FILTER (WHERE id <> representative), coalesce(max(size), 0)"

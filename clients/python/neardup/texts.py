@@ -22,6 +22,7 @@ ORDERS = {
     "last": "id DESC",
     "longest": "length(body) DESC, id",
     "shortest": "length(body), id",
+    "all": "id",  # near-duplicates stay, but for what is near a text of a second source
 }
 
 
@@ -67,6 +68,8 @@ class Texts:
                 f"keep is one of {', '.join(ORDERS)}, not {keep!r}; for the newest, sort by the"
                 " date, and keep the last"
             )
+        if keep == "all" and against is None:
+            raise ValueError("keep all leaves out what is near a text of against: name it")
         if not isinstance(threshold, (float, Real)):
             raise TypeError(f"threshold is a number, not {threshold!r}")
         if not 0 < threshold <= 1:
@@ -74,6 +77,7 @@ class Texts:
         if against and against.contained is not None and not 0 < against.contained <= 1:
             raise ValueError(f"contained {bad_threshold(against.contained)}")
         self.threshold, self.order = threshold, ORDERS[keep]
+        self.keeps_all = keep == "all"
         self.scoped = False
         self.maker = maker or sql.Maker()
         self.vectors = self.maker.function == "dense"
@@ -83,6 +87,7 @@ class Texts:
         self.progress = Progress(progress)
         self.texts, self.total, self.against, self.apart = texts, total, against, apart
         self.rows = 0
+        self.rows_near = 0  # near a text of the second source, once grouped
         self.session = Session(conn)
 
     def __enter__(self) -> "Texts":
@@ -142,6 +147,7 @@ class Texts:
             pairs = self._pairs_with(self.against.contained)
             for statement in sql.take_out_near(self.table, pairs, self.gone):
                 self.session.run(statement)
+            self.rows_near = self.session.run(f"SELECT count(*) FROM {self.gone}")[0][0]
         return self._group_rows(columns, self.threshold)
 
     def _group_rows(self, columns: str, threshold: float) -> str:
@@ -150,6 +156,8 @@ class Texts:
         The server keeps a text from a representative only.  So one text of a pair that is in
         one group is kept from the group's representative, until no group has such a pair.
         """
+        if self.keeps_all:
+            return sql.single_rows(columns, self.table)
         columns_read = f"id, {self.maker.sql('body')}" + (", scope" if self.scoped else "")
         query = f"SELECT {columns_read} FROM {self.table} ORDER BY {self.order}"
         if self.pairs_apart is not None:

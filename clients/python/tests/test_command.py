@@ -342,16 +342,34 @@ def test_against(dsn, tmp_path, capsys):
     out = tmp_path / "out.jsonl"
     assert main([str(source), "-o", str(out), "--against", str(other), dsn]) == 0
     assert [json.loads(line)["n"] for line in out.open()] == [1, 3]
-    assert "5 texts, 2 kept, 3 near-duplicates" in capsys.readouterr().out
+    assert "5 texts, 2 kept, 0 near-duplicates, 3 left out by --against\n" in capsys.readouterr().out
     groups = tmp_path / "groups.csv"
     other.write_text(f'body\n"A text that is nowhere else."\n"{TEXTS[2]}"\n7,8\n')
     assert main([str(source), "--groups", str(groups), "--against", str(other), "--skip-bad", dsn]) == 0
     shown = capsys.readouterr()
-    assert "5 texts, 2 kept, 3 near-duplicates, 1 bad lines" in shown.out
+    assert "5 texts, 2 kept, 0 near-duplicates, 3 left out by --against, 1 bad lines" in shown.out
     assert "left out: " in shown.err
     assert "other.csv:4: 2 fields" in shown.err
     rows = [(r["line"], r["group"], r["representative"], r["size"]) for r in csv.DictReader(groups.open())]
     assert rows == [(line, "", f"{other}:3", "") for line in "135"]
+
+
+def test_keep_all(dsn, tmp_path, capsys):
+    """Only what is near a text of the other file goes; near-duplicates stay."""
+    source = write_jsonl(tmp_path / "in.jsonl", [*RECORDS, RECORDS[1]])
+    other, out, groups = tmp_path / "other.jsonl", tmp_path / "out.jsonl", tmp_path / "groups.csv"
+    write_jsonl(other, [RECORDS[1]])
+    call = [str(source), "--keep", "all", "--against", str(other), "-o", str(out), dsn]
+    for more in [], ["--groups", str(groups)]:
+        assert main([*call, *more]) == 0
+        assert [json.loads(line)["n"] for line in out.open()] == [0, 2, 3, 4]
+        assert capsys.readouterr().out == "6 texts, 4 kept, 0 near-duplicates, 2 left out by --against\n"
+    assert [(r["line"], r["representative"]) for r in csv.DictReader(groups.open())] == [
+        ("2", f"{other}:1"), ("6", f"{other}:1")]  # fmt: skip
+    for command in [], ["report"]:
+        with pytest.raises(SystemExit):
+            main([*command, str(source), "--keep", "all", "-o", "report.html", dsn])
+        assert "argument --keep:" in capsys.readouterr().err
 
 
 def test_contained(dsn, tmp_path, capsys):
