@@ -62,7 +62,8 @@ class Rows:
         """The text of each row, a slice at a time; None where there is none.  Or with its scope."""
         texts = self.values(None)
         if self.names() is not None:
-            texts = map(_joined, *map(self.values, self.text))
+            columns = list(map(self.values, self.text))
+            texts = columns[0] if len(columns) == 1 else map(_joined, *columns)
         if not self.within:
             return texts
         return zip(texts, map(_scope, *map(self.values, self.within)), strict=True)
