@@ -208,7 +208,7 @@ typedef struct MethodInfo
 
 /* What to do instead of indexing a dense vector */
 #define DENSE_INDEX_HINT \
-	"Joins and groups of dense vectors need no index. For the nearest of one vector, keep it as a vector of pgvector, and index that."
+	"Joins, groups and guards of dense vectors need no index. For the nearest of one vector, keep it as a vector of pgvector, and index that."
 
 /* Return the method of a stored number; NULL if there is none. */
 extern const MethodInfo *method_info(uint8 method);

@@ -311,7 +311,7 @@ def test_condition_and_kept_groups(engine):
         __table_args__ = (
             Index("alerts_sig", "sig", postgresql_using="neardup"),
             Guard("sig", 0.8, condition="new.author = old.author AND new.author <> 'o''neil 5%'"),
-            Guard("sig", 0.9, "tag", ["id"], tag="author", name="by_cosine", condition="false", measure="cosine"),
+            Guard("sig", 0.9, "warn", ["id"], name="by_cosine", condition="false", measure="cosine"),
         )
         id: Mapped[int] = mapped_column(primary_key=True)
         author: Mapped[str]
@@ -340,7 +340,7 @@ def test_condition_and_kept_groups(engine):
         # Alembic leaves their tables alone, which these models do not have
         assert migrations(connection, Base.metadata)[1] == []
     assert guards == [
-        sql.Guard("sig", 0.9, "tag", ("id",), "author", "by_cosine", condition="false", measure="cosine"),
+        sql.Guard("sig", 0.9, "warn", ("id",), name="by_cosine", condition="false", measure="cosine"),
         sql.Guard("sig", 0.8, condition="new.author = old.author AND new.author <> 'o''neil 5%'"),
     ]
     Base.metadata.drop_all(engine)
