@@ -450,8 +450,9 @@ count_features(SetGroups *groups)
 
 /* SetStaysCallback: all sets do that equal none before them. */
 static SetStays
-different_stay(void *context, uint32 number)
+different_stay(void *context, uint32 number, uint32 *owner)
 {
+	*owner = number;
 	return state_of(context, number, false)->status == EQUAL ? SET_LEAVES :
 		SET_STAYS;
 }
@@ -461,16 +462,27 @@ different_stay(void *context, uint32 number)
  * another set.
  */
 static SetStays
-waiting_stay(void *context, uint32 number)
+waiting_stay(void *context, uint32 number, uint32 *owner)
 {
 	int			bit = STATUS_BIT(state_of(context, number, false)->status);
 
+	*owner = number;
 	if ((bit & WAITING) != 0)
 		return SET_STAYS;
 	return (bit & MEMBERS) != 0 ? SET_STAYS_WITH_KEYS : SET_LEAVES;
 }
 
-/* Drop keys that only one of the sets has that stay. */
+/* SetStaysCallback: sets with keys that another component has. */
+static SetStays
+connecting_stay(void *context, uint32 number, uint32 *owner)
+{
+	SetGroups  *groups = context;
+
+	*owner = links_root(&groups->states, number);
+	return SET_STAYS_WITH_KEYS;
+}
+
+/* Drop keys that lead to no other owner of sets that stay. */
 static void
 drop_lonely_keys(SetGroups *groups, SetStaysCallback stays)
 {
@@ -1082,15 +1094,15 @@ find_members(SetGroups *groups, bool full)
 #define DECIDED		4
 
 /*
- * Greedy: leave representatives out of the file of sets, which have been
- * indexed, and keys of sets that only they have.
+ * Leave sets out of the file that lead nowhere now, and such keys of others;
+ * the index is not needed any more.
  */
 static void
-forget_representatives(SetGroups *groups)
+forget_sets(SetGroups *groups, SetStaysCallback stays)
 {
 	inverted_index_free(&groups->search.index);
 	arena_reset(&groups->main.arena);
-	drop_lonely_keys(groups, waiting_stay);
+	drop_lonely_keys(groups, stays);
 	groups->undecided_from = groups->members_from = 0;
 }
 
@@ -1112,7 +1124,7 @@ choose_representatives(SetGroups *groups)
 		if (full && is_by_keys(groups) && groups->rule == RULE_GREEDY &&
 			decided > groups->store.nprepared / DECIDED)
 		{
-			forget_representatives(groups);
+			forget_sets(groups, waiting_stay);
 			decided = 0;
 		}
 	} while (full);
@@ -1309,48 +1321,17 @@ connect_set(SetGroups *groups, const JoinSet *set)
 	find_candidates(groups, set, set->first, connect_match);
 }
 
-/* True if the index has one component, and all members belong to it. */
-static bool
-is_connected(SetGroups *groups)
-{
-	uint32		root;
-
-	if (groups->ncomponents != 1)
-		return false;
-	root = links_root(&groups->states, groups->main.members[0].first);
-	for (uint32 i = 0; i < groups->store.n; i++)
-	{
-		int			bit = STATUS_BIT(state_of(groups, i, false)->status);
-
-		CHECK_EVERY(i);
-		if ((bit & MEMBERS) != 0 && links_root(&groups->states, i) != root)
-			return false;
-	}
-	return true;
-}
-
-/* Unite the components of members with the components of their matches. */
-static void
-connect_members(SetGroups *groups)
-{
-	JoinSet    *set;
-
-	if (is_connected(groups))
-		return;
-	set_store_seek(&groups->store, groups->members_from);
-	while ((set = next_set(groups, MEMBERS)) != NULL)
-		connect_set(groups, set);
-	consider_deferred(groups, connect_match);
-}
-
 /* Unite the components of matching sets. */
 static void
 connect(SetGroups *groups)
 {
 	uint64		position = 0;
+	JoinSet    *set;
 
 	if (groups->members_from == PG_UINT64_MAX)
 		return;
+	if (is_by_keys(groups))
+		forget_sets(groups, connecting_stay);
 	for (;;)
 	{
 		bool		more;
@@ -1358,8 +1339,10 @@ connect(SetGroups *groups)
 		set_store_seek(&groups->store, position);
 		more = index_block(groups);
 		position = set_store_tell(&groups->store);
-		if (more)
-			connect_members(groups);
+		set_store_seek(&groups->store, groups->members_from);
+		while (more && (set = next_set(groups, MEMBERS)) != NULL)
+			connect_set(groups, set);
+		consider_deferred(groups, connect_match);
 		end_block(groups);
 		if (!more)
 			return;
