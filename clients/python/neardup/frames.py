@@ -17,7 +17,13 @@ def _against(given: Any, text: Names, within: Names, contained: float | None) ->
     """Return what is compared with, if anything is."""
     if given is None and contained is not None:
         raise ValueError("contained says how texts are compared with those of against: name it")
-    return None if given is None else Against(rows_of(given, text, within).texts(), contained)
+    if given is None:
+        return None
+    try:
+        rows = rows_of(given, text, within)
+    except LookupError as error:
+        raise LookupError(f"against: {error}") from None
+    return Against(rows.texts(), contained)
 
 
 def dedupe(

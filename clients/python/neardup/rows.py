@@ -1,6 +1,6 @@
 """What dedupe takes and returns: frames of pandas, polars and pyarrow, their columns, lists."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from operator import index
 from typing import Any, NamedTuple
 
@@ -51,11 +51,15 @@ class Rows:
                 raise TypeError("within names columns of a frame")
             return self
         for name in (*self.text, *self.within):
-            if name not in names:
+            try:
+                found = names.count(name)
+            except TypeError:  # an expression of polars is neither equal nor not
+                raise TypeError(f"a column is given by its name, not by {name!r}") from None
+            if not found:
                 shown = ", ".join(map(str, names)) or "none"
                 raise LookupError(f"there is no column {name!r}; the columns are {shown}")
-            if names.count(name) > 1:
-                raise LookupError(f"there are {names.count(name)} columns {name!r}")
+            if found > 1:
+                raise LookupError(f"there are {found} columns {name!r}")
         return self
 
     def texts(self) -> Iterator[Any]:
@@ -198,9 +202,10 @@ def arrow_mask(mask: bytearray) -> Any:
     return pyarrow.Array.from_buffers(pyarrow.uint8(), len(mask), buffers).cast(pyarrow.bool_())
 
 
-def _names(given: str | Sequence[str]) -> tuple[str, ...]:
-    """Take one name or several."""
-    return (given,) if isinstance(given, str) else tuple(given)
+def _names(given: Any) -> tuple[Any, ...]:
+    """Take one name, which is a text or of another type, or several."""
+    is_one = isinstance(given, str) or not isinstance(given, Iterable)
+    return (given,) if is_one else tuple(given)
 
 
 def rows_of(given: Any, text: str | Sequence[str], within: str | Sequence[str] = ()) -> Rows:

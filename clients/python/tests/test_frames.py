@@ -345,6 +345,13 @@ def test_several_columns_and_scopes(conn):
             frames.dedupe(frame, within="month", conn=conn)
         with pytest.raises(TypeError, match=r"row 0: a text is needed, not (int|float)"):
             frames.dedupe(frame, text=["body", "year"], conn=conn)
+    with pytest.raises(LookupError, match="against: there is no column 'head'; the columns are body"):
+        frames.dedupe(frame, "head", against=frame.select(["body"]), conn=conn)
+    numbered = pandas.DataFrame([["a b", 1], ["a b", 2]])
+    assert len(frames.dedupe(numbered, 0, conn=conn)) == 1
+    assert len(frames.dedupe(numbered, numbered.columns[:1], within=1, conn=conn)) == 2
+    with pytest.raises(TypeError, match="a column is given by its name, not by "):
+        frames.dedupe(polars.DataFrame(columns), polars.col("head"), conn=conn)
     with pytest.raises(TypeError, match="within names columns of a frame"):
         frames.dedupe(["a"], within="year", conn=conn)
 
