@@ -249,6 +249,8 @@ class Vectors:
             self.format = struct.Struct("!" + "If" * self.size)
         if len(vector) != self.size:
             raise ValueError(f"row {row}: {len(vector)} coordinates, and others have {self.size}")
+        if hasattr(vector, "tolist"):  # of numpy, whose elements are slow to get one by one
+            vector = vector.tolist()
         fields: list[Any] = [4] * (2 * self.size)  # each is of four bytes
         fields[1::2] = vector
         try:
