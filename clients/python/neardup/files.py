@@ -54,6 +54,10 @@ class BadLine(ValueError):
     """A record that is no record, with its number and the reason."""
 
 
+class BadFile(ValueError):
+    """A file that cannot be read further, with its name and the reason."""
+
+
 class NoField(LookupError):
     """A record without the text's field."""
 
@@ -64,18 +68,61 @@ def open_binary(path: Path, mode: str) -> IO[bytes]:
     if end == ".gz":
         file: Any = importlib.import_module("gzip").open(path, mode)
     elif end in COMPRESSED:
-        file = _zstd().open(path, mode)
+        file = _open_zstd(path, mode)
     else:
         file = path.open(mode)
     opened: IO[bytes] = file
     return opened
 
 
-def _zstd() -> Any:
+def _open_zstd(path: Path, mode: str) -> Any:
     for name in ("compression.zstd", "zstandard"):
         with suppress(ImportError):
-            return importlib.import_module(name)
+            module = importlib.import_module(name)
+            if name == "zstandard" and mode == "rb":
+                return io.BufferedReader(_Frames(path, module), 1 << 16)
+            return module.open(path, mode)
     raise ImportError("zstd needs a package: pip install 'neardup[zstd]'")
+
+
+class _Frames(io.RawIOBase):
+    """A file of frames of zstd; one that was cut is an error, and not just shorter.
+
+    The package's own reader ends there as if the file were whole.
+    """
+
+    READ = 1 << 14  # bytes at a time, as a frame may be much larger than they are
+
+    def __init__(self, path: Path, module: Any) -> None:
+        self.file = path.open("rb")
+        self.make = module.ZstdDecompressor().decompressobj
+        self.frame: Any = None
+        self.unused = b""
+        self.rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self.rest:
+            data = self.unused or self.file.read(self.READ)
+            if not data and self.frame is not None:
+                raise EOFError("the file ends within a frame of zstd: it was cut")
+            if not data:
+                return 0
+            self.frame = self.frame or self.make()
+            self.rest = memoryview(self.frame.decompress(data))
+            self.unused = self.frame.unused_data if self.frame.eof else b""
+            if self.frame.eof:
+                self.frame = None
+        size = min(len(buffer), len(self.rest))
+        buffer[:size] = self.rest[:size]
+        self.rest = self.rest[size:]
+        return size
+
+    def close(self) -> None:
+        self.file.close()
+        super().close()
 
 
 @contextmanager
@@ -115,7 +162,7 @@ class TextFile:
 
     def texts(self) -> Iterator[Any]:
         """The text of each good record, in order; with a scope if columns give one."""
-        for line, record in self.records():
+        for line, record in self.read():
             try:
                 if isinstance(record, Exception):
                     raise record
@@ -132,6 +179,17 @@ class TextFile:
             if name is not None:
                 self.ids.append(name)
             yield (text, scope) if self.columns.within else text
+
+    def read(self) -> Iterator[tuple[int, Any]]:
+        """The records; an error of the whole file, such as a damaged one, names it."""
+        try:
+            yield from self.records()
+        except (BadLine, BadFile):
+            raise
+        except Exception as error:
+            if isinstance(error, OSError) and error.filename is not None:
+                raise
+            raise BadFile(f"{self.name}: {error}") from error
 
     def forget(self) -> None:
         """Forget the records that were read, to read them again."""
@@ -449,7 +507,7 @@ class Shards(TextFile):
         for shard in self.shards:
             self.starts.append(start)
             number = 0
-            for number, record in shard.records():
+            for number, record in shard.read():
                 yield start + number, record
             start += number
 

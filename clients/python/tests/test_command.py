@@ -233,6 +233,26 @@ def test_compressed(dsn, tmp_path, capsysbinary):
     capsysbinary.readouterr()
 
 
+def test_damaged(dsn, tmp_path, capsys):
+    """A file that was cut or is something else is an error with its name, also with --skip-bad."""
+    plain = "".join(f'{{"body": "{n * n} is the square of {n} and {n}"}}\n' for n in range(20000)).encode()
+    whole = {"a.jsonl.gz": gzip.compress(plain), "a.jsonl.zst": zstandard.compress(plain)}
+    parquet.write_table(pyarrow.table({"body": BODIES * 1000}), tmp_path / "a.parquet")
+    whole["a.parquet"] = (tmp_path / "a.parquet").read_bytes()
+    good = write_jsonl(tmp_path / "0.jsonl")
+    for name, data in whole.items():
+        for damaged in data[: len(data) // 2], b"something else":
+            (tmp_path / name).write_bytes(damaged)
+            for given in [good, tmp_path / name], [tmp_path / name]:
+                assert main([*map(str, given), "--skip-bad", "--quiet", dsn]) == 1
+                assert f"neardup: {tmp_path / name}: " in capsys.readouterr().err
+        (tmp_path / name).write_bytes(data)
+    two = zstandard.compress(plain[: plain.index(b"\n") + 1]) + zstandard.compress(plain)
+    (tmp_path / "a.jsonl.zst").write_bytes(two + b"\x50\x2a\x4d\x18\3\0\0\0abc")  # and a frame to skip
+    assert main([str(tmp_path / "a.jsonl.zst"), "--threshold", "1", dsn]) == 0
+    assert capsys.readouterr().out == "20001 texts, 20000 kept, 1 near-duplicates\n"
+
+
 def test_standard_input_and_output(dsn, tmp_path):
     command = [sys.executable, "-m", "neardup", "-", "-o", "-", dsn]
     text = "".join(json.dumps(r) + "\n" for r in RECORDS)
