@@ -62,6 +62,12 @@
 #define DENSE_THRESHOLD		0.8
 
 /*
+ * Number of coordinates of dense vectors that are compared in the time of
+ * cpu_operator_cost, as measured
+ */
+#define DENSE_LANES			32
+
+/*
  * Maximum number of steps of a join, see join_steps(): about half a second;
  * and of a trial.
  */
@@ -656,6 +662,8 @@ note_keys(const Sample *sample, NearStatistics *statistics)
 	}
 	if (method->weighted)
 		statistics->all_keys = statistics->values;
+	if (method->dense)
+		statistics->lanes = DENSE_LANES;
 	if (method->place_values > 0)
 		statistics->postings = statistics->all_keys / method->place_values;
 }

@@ -35,6 +35,12 @@
 /* Cost of a comparison in cpu_operator_cost, besides one for each value. */
 #define COMPARISON_OPERATIONS		200.0
 
+/*
+ * Cost of a comparison of dense vectors in cpu_operator_cost, besides the cost
+ * of its values
+ */
+#define DENSE_OPERATIONS			4.0
+
 /* Rows of the sample of ANALYZE at the default settings. */
 #define USUAL_SAMPLE				30000
 
@@ -474,11 +480,19 @@ near_comparison_cost(PlannerInfo *root, const NearCondition *condition)
 {
 	NearStatistics statistics;
 	double		values = 0;
+	double		lanes = 0;
 
 	Assert(condition->left != NULL && condition->right != NULL);
 	if (near_statistics_of(root, (Node *) condition->left, 0, &statistics))
+	{
 		values = statistics.values;
+		lanes = statistics.lanes;
+	}
 	if (near_statistics_of(root, (Node *) condition->right, 0, &statistics))
+	{
 		values = Max(values, statistics.values);
-	return (COMPARISON_OPERATIONS + values) * cpu_operator_cost;
+		lanes = Max(lanes, statistics.lanes);
+	}
+	return (lanes > 0 ? DENSE_OPERATIONS + values / lanes :
+			COMPARISON_OPERATIONS + values) * cpu_operator_cost;
 }

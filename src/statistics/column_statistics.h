@@ -49,6 +49,8 @@ typedef struct NearStatistics
 								 * of the table, if all lists are long; or 0 */
 	float4		key_share;		/* share of rows that have a candidate key by
 								 * chance; 0 = signatures have no such keys */
+	float4		lanes;			/* number of values that an operation
+								 * compares: dense vectors; 0 = one */
 	NearNumbers at[NSHARES];
 } NearStatistics;
 

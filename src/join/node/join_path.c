@@ -67,6 +67,9 @@
 /* Cost of comparing it with one of few sketches. */
 #define COMPARED_OPERATIONS	1.0
 
+/* Cost of a pair of dense vectors, of which most are dropped at once */
+#define DENSE_PAIR_OPERATIONS	0.07
+
 /* Bytes of a kept row, besides its set and columns. */
 #define ROW_BYTES	64
 
@@ -347,6 +350,16 @@ side_bytes(PlannerInfo *root, const CustomPath *cpath, Path *side, Expr *key,
 		estimate_features(root, key) * sizeof(uint64);
 }
 
+/* True if an expression makes dense vectors, as its statistics say. */
+static bool
+is_dense(PlannerInfo *root, Expr *key)
+{
+	NearStatistics statistics;
+
+	return near_statistics_of(root, (Node *) key, 0, &statistics) &&
+		statistics.lanes > 0;
+}
+
 /*
  * The share of a side's rows that is kept: about the candidates, if the side
  * is filtered.
@@ -362,6 +375,7 @@ filter_selectivity(PlannerInfo *root, const CustomPath *cpath, Path *side,
 
 	Assert(pairs >= 0);
 	if (shares_sets(cpath) || path_private(cpath, PATH_SELF) ||
+		is_dense(root, key) ||
 		!feature_filter_is_worthwhile(side_rows(cpath, other),
 									  side_rows(cpath, side)) ||
 		(numbers != NULL && (numbers->query_keys == 0 ||
@@ -453,6 +467,8 @@ cost_join(PlannerInfo *root, CustomPath *cpath, JoinPathExtraData *extra,
 												near->right, left,
 												threshold, pairs);
 	double		candidates;
+	double		all_pairs = side_rows(cpath, outer) * side_rows(cpath, inner) /
+	(path_private(cpath, PATH_SELF) ? 2 : 1);
 	QualCost	cost;
 
 	path->rows =
@@ -486,8 +502,7 @@ cost_join(PlannerInfo *root, CustomPath *cpath, JoinPathExtraData *extra,
 	 */
 	candidates = Min(pairs * (1 - near_equal_share(root, near)) *
 					 CANDIDATES_PER_PAIR,
-					 side_rows(cpath, outer) * side_rows(cpath, inner) /
-					 (path_private(cpath, PATH_SELF) ? 2 : 1)) *
+					 all_pairs) *
 		distinct_share(root, cpath, left, near->left) *
 		distinct_share(root, cpath, right, near->right) / probes;
 	pairs = pairs_met(root, cpath, extra, condition->rinfo, pairs) / probes;
@@ -495,6 +510,8 @@ cost_join(PlannerInfo *root, CustomPath *cpath, JoinPathExtraData *extra,
 	path->total_cost = path->startup_cost + cost.startup +
 		pairs * (cpu_tuple_cost + cost.per_tuple) +
 		candidates * features * cpu_operator_cost +
+		(is_dense(root, near->left) ? all_pairs / probes : 0) *
+		DENSE_PAIR_OPERATIONS * cpu_operator_cost +
 		path->rows * path->pathtarget->cost.per_tuple;
 	path->startup_cost += path->pathtarget->cost.startup;
 	path->total_cost += path->pathtarget->cost.startup;
