@@ -416,7 +416,7 @@ row_reader_create(RowReader *reader, SpillFile *file, size_t buffer)
 const void *
 row_read(RowReader *reader, uint32 *rowno, uint32 *len)
 {
-	FileRow		head;
+	FileRow		head = {0};
 
 	spillreader_read(&reader->reader, &head, sizeof(head));
 	reader->row = growing_reserve(reader->row, &reader->max, head.len, 1);
