@@ -2,10 +2,13 @@
 
 import argparse
 import csv
+import errno
+import os
 import signal
 import sys
 from contextlib import ExitStack
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 import neardup
@@ -321,7 +324,9 @@ def main(arguments: list[str] | None = None) -> int:
         print(interrupted(given), file=sys.stderr)
         return 130
     except Exception as error:  # a message, not a traceback
-        print(f"neardup: {error}", file=sys.stderr)
+        is_full = given.dsn is None and os.strerror(errno.ENOSPC) in str(error)
+        hint = f"\nTMPDIR names a folder with more room than {gettempdir()}" if is_full else ""
+        print(f"neardup: {error}{hint}", file=sys.stderr)
         return 1
     return 0
 

@@ -5,6 +5,7 @@ import os
 import pwd
 import re
 import shutil
+import stat
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -50,14 +51,24 @@ def _version(folder: str) -> int:
     return int(found[1]) if found else 0
 
 
+def is_reachable(folder: Path) -> bool:
+    """True if any user may enter a folder."""
+    path = folder.resolve()
+    return all(part.stat().st_mode & stat.S_IXOTH for part in (path, *path.parents))
+
+
 @contextmanager
 def private_cluster(programs: Path) -> Iterator[str]:
     """Give the DSN of a server with the extension, which goes away at the end.
 
-    It listens on a socket in a folder of its own.  Started by root, it runs as nobody.
+    It listens on a socket in a folder of its own, below TMPDIR.  Started by root, it runs as
+    nobody, below /tmp if nobody does not reach TMPDIR.
     """
     user = "nobody" if os.getuid() == 0 else None
-    folder = Path(tempfile.mkdtemp(prefix="neardup-", dir=None if user is None else "/tmp"))
+    top = Path(tempfile.gettempdir())
+    if user is not None and not is_reachable(top):
+        top = Path("/tmp")
+    folder = Path(tempfile.mkdtemp(prefix="neardup-", dir=top))
     try:
         if user is not None:
             account = pwd.getpwnam(user)

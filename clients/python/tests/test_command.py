@@ -176,6 +176,35 @@ def test_a_server_of_its_own(tmp_path):
     os.rmdir(environment["TMPDIR"])
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="root's server runs as another user")
+def test_a_server_of_root_is_below_tmpdir(tmp_path, monkeypatch):
+    """In TMPDIR if every user may enter it, else in /tmp."""
+    from neardup.cluster import find_programs, private_cluster
+
+    with tempfile.TemporaryDirectory(dir="/tmp") as top:
+        for mode, parent in (0o755, top), (0o700, "/tmp"):
+            os.chmod(top, mode)
+            monkeypatch.setattr(tempfile, "tempdir", top)
+            with private_cluster(find_programs()) as dsn:
+                assert os.path.dirname(dsn.split()[0].removeprefix("host=")) == parent
+            assert os.listdir(top) == []
+
+
+def test_a_full_disk(tmp_path, capsys, monkeypatch):
+    """What the server says of its disk, and where there may be more room."""
+    def fail(*_, **__):
+        raise RuntimeError("could not extend file: No space left on device")
+
+    source = write_jsonl(tmp_path / "in.jsonl")
+    monkeypatch.setattr("neardup.__main__.Texts", fail)
+    for given, lines in ([], 2), (["--dsn=dbname=x"], 1):
+        assert main([str(source), *given]) == 1
+        shown = capsys.readouterr().err.splitlines()
+        assert len(shown) == lines
+        assert shown[0] == "neardup: could not extend file: No space left on device"
+        assert all(line.startswith("TMPDIR names a folder with more room") for line in shown[1:])
+
+
 def test_a_server_of_its_own_whatever_libpq_is_told(tmp_path):
     source = write_jsonl(tmp_path / "in.jsonl")
     told = {
