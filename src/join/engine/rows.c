@@ -227,18 +227,6 @@ spillreader_create(SpillReader *reader, SpillFile *file, size_t buffer)
 	reader->max = buffer;
 }
 
-uint64
-spillreader_tell(const SpillReader *reader)
-{
-	return reader->offset + reader->at;
-}
-
-bool
-spillreader_at_end(const SpillReader *reader)
-{
-	return spillreader_tell(reader) >= reader->file->size;
-}
-
 void
 spillreader_seek(SpillReader *reader, uint64 offset)
 {
@@ -316,17 +304,15 @@ spillreader_read(SpillReader *reader, void *data, size_t len)
 	(void) take_bytes(reader, data, NULL, len);
 }
 
-char *
-spillreader_take(SpillReader *reader, size_t len)
+bool
+spillreader_read_on(SpillReader *reader, size_t len)
 {
 	if (spillreader_tell(reader) + len > reader->file->size)
 		elog(ERROR, "read beyond the end of a temporary file");
 	if (len > reader->max)
-		return NULL;
-	if (reader->filled - reader->at < len)
-		read_on(reader);
-	reader->at += len;
-	return reader->buffer + reader->at - len;
+		return false;
+	read_on(reader);
+	return true;
 }
 
 void

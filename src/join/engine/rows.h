@@ -95,18 +95,44 @@ extern void spillfile_close(SpillFile *file);
 extern void spillreader_create(SpillReader *reader, SpillFile *file,
 							   size_t buffer);
 extern void spillreader_seek(SpillReader *reader, uint64 offset);
-extern uint64 spillreader_tell(const SpillReader *reader);
-extern bool spillreader_at_end(const SpillReader *reader);
+
+/* Return the offset of the next byte. */
+static inline uint64
+spillreader_tell(const SpillReader *reader)
+{
+	return reader->offset + reader->at;
+}
+
+/* True if all of the file was read. */
+static inline bool
+spillreader_at_end(const SpillReader *reader)
+{
+	return spillreader_tell(reader) >= reader->file->size;
+}
 
 /* Read len bytes, which must be there. */
 extern void spillreader_read(SpillReader *reader, void *data, size_t len);
+
+/*
+ * Have the next len bytes, which must be there, in the buffer; false if they
+ * are more than it has room for.  For spillreader_take().
+ */
+extern bool spillreader_read_on(SpillReader *reader, size_t len);
 
 /*
  * Read len bytes, which must be there, in the buffer, until the reader is used
  * again; NULL if they are more than it has room for, and then they stay
  * unread.
  */
-extern char *spillreader_take(SpillReader *reader, size_t len);
+static inline char *
+spillreader_take(SpillReader *reader, size_t len)
+{
+	if (unlikely(reader->filled - reader->at < len) &&
+		!spillreader_read_on(reader, len))
+		return NULL;
+	reader->at += len;
+	return reader->buffer + reader->at - len;
+}
 
 /*
  * Read len bytes, which must be there, and append them to a file, perhaps the
