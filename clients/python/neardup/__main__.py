@@ -220,6 +220,7 @@ def run(given: argparse.Namespace) -> None:
                 near = [] if other is None else near_places(texts.near_others(), other)
                 mask = write_groups(file, rows, near, texts.rows, given.groups)
                 given.written.append(given.groups)
+            short = 0 if given.contained is None else texts.others_of_one_shingle()
         if given.out is not None:
             file.write(mask, given.out)
             given.written.append(given.out)
@@ -228,6 +229,12 @@ def run(given: argparse.Namespace) -> None:
             others = None if other is None else texts.rows_near
             to = sys.stderr if STANDARD in (given.out, given.groups) else sys.stdout
             report(file, bad, mask, others, to)
+            if short:
+                print(
+                    f"{short} texts of --against have one shingle or none: those with fewer words"
+                    " than -k are found only as whole texts",
+                    file=sys.stderr,
+                )
 
 
 def run_report(given: argparse.Namespace) -> None:

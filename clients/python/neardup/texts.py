@@ -187,6 +187,11 @@ class Texts:
         """Rows (number, other, value) of texts that the second source left out, once grouped."""
         return self.session.run(f"SELECT a, b, value FROM {self.gone} ORDER BY a")
 
+    def others_of_one_shingle(self) -> int:
+        """Count texts of the second source that have a shingle or none."""
+        short = f"nfeatures({self.maker.sql('body')}) <= 1"
+        return int(self.session.run(f"SELECT count(*) FROM {self.others} WHERE {short}")[0][0])
+
     def _pairs_with(self, contained: float | None) -> str:
         args = (self.table, self.others, self.maker, self.threshold)
         return sql.pairs_with(*args, contained) + self._within()

@@ -433,6 +433,10 @@ def test_contained(dsn, tmp_path, capsys):
     assert json.loads(out.read_text()) == {"body": long}
     rows = list(csv.reader(groups.open()))[1:]
     assert rows == [["1", "", f"{other}:1", "1.0", ""]]
+    assert capsys.readouterr().err == ""
+    assert main([*call, "--contained", "0.5", "-k", "13"]) == 0
+    assert capsys.readouterr().err == (
+        "1 texts of --against have one shingle or none: those with fewer words than -k are found only as whole texts\n")  # fmt: skip
     for given, message in (["--contained", "0.5"], "--against FILE2"), (["--contained", "50", "--against", "x"], "50 percent are 0.5"):
         with pytest.raises(SystemExit):
             main([str(source), *given, dsn])
