@@ -350,9 +350,11 @@ class JsonLines(TextFile):
         try:
             value = json.loads(line)
         except ValueError as error:
-            return ValueError(f"not JSON: {error}")
+            hint = "; each record is a line, see jq -c" if line.strip() in ("{", "[") else ""
+            return ValueError(f"not JSON: {error}{hint}")
         if not isinstance(value, dict):
-            return ValueError(f"not a JSON object, but of type {type(value).__name__}")
+            hint = "; of an array jq -c '.[]' makes lines" if isinstance(value, list) else ""
+            return ValueError(f"not a JSON object, but of type {type(value).__name__}{hint}")
         missing = self.missing("field", value)
         return missing or [value[name] for name in self.columns.options]
 
@@ -539,6 +541,7 @@ class Shards(TextFile):
 KINDS: dict[str, type[TextFile]] = {
     ".jsonl": JsonLines,
     ".ndjson": JsonLines,
+    ".json": JsonLines,
     ".csv": Csv,
     ".tsv": Csv,
     ".parquet": Parquet,

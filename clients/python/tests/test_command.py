@@ -368,6 +368,21 @@ def test_shards(dsn, tmp_path, capsys):
     assert "shards/deep/d.jsonl.gz:2" in report.read_text()
 
 
+def test_json_shards(dsn, tmp_path, capsys):
+    """Shards of JSON lines whose names end on .json are no texts; an array is refused with a way out."""
+    shards, out = tmp_path / "shards", tmp_path / "out"
+    shards.mkdir()
+    for n, record in enumerate((RECORDS[0], RECORDS[4])):
+        (shards / f"c4-train.{n}.json.gz").write_bytes(gzip.compress(json.dumps(record).encode() + b"\n"))
+    assert main([str(shards), "-o", str(out), dsn]) == 0
+    assert capsys.readouterr().out == "2 texts, 1 kept, 1 near-duplicates\n"
+    assert gzip.decompress((out / "c4-train.1.json.gz").read_bytes()) == b""
+    for text, hint in (json.dumps(RECORDS), "of an array jq -c '.[]' makes lines"), (json.dumps(RECORDS, indent=1), "see jq -c"):
+        (tmp_path / "array.json").write_text(text)
+        assert main([str(tmp_path / "array.json"), dsn]) == 1
+        assert hint in capsys.readouterr().err
+
+
 def test_mistakes_with_several_files(dsn, tmp_path, capsys):
     """Files whose names would deceive are refused before anything is read."""
     one, two = (write_jsonl(tmp_path / name) for name in ("a.jsonl", "b.jsonl"))
