@@ -83,7 +83,7 @@ extern PGDLLEXPORT void _PG_init(void);
 	heap_form_minimal_tuple(desc, values, isnull, 0)
 #define executor_run_to_end(desc) ExecutorRun(desc, ForwardScanDirection, 0)
 /* the argument is true if ANALYZE calls it */
-#define vacuum_delay_point_compat(analyze) vacuum_delay_point(analyze)
+#define compat_vacuum_delay_point(analyze) vacuum_delay_point(analyze)
 #define compat_beginscan_bitmap(index, snapshot, nkeys) \
 	index_beginscan_bitmap(index, snapshot, NULL, nkeys)
 /* EXPLAIN (ANALYZE) shows how often a node's scans have searched an index */
@@ -102,7 +102,7 @@ extern PGDLLEXPORT void _PG_init(void);
 	heap_form_minimal_tuple(desc, values, isnull)
 #define executor_run_to_end(desc) \
 	ExecutorRun(desc, ForwardScanDirection, 0, true)
-#define vacuum_delay_point_compat(analyze) vacuum_delay_point()
+#define compat_vacuum_delay_point(analyze) vacuum_delay_point()
 #define compat_beginscan_bitmap(index, snapshot, nkeys) \
 	index_beginscan_bitmap(index, snapshot, nkeys)
 #define compat_count_search(scan) ((void) 0)

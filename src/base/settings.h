@@ -19,7 +19,9 @@ typedef enum PausePlace
 	PAUSE_SEARCH = 1,			/* a search has read an index's metapage */
 	PAUSE_REPLACE = 2,			/* segments have been merged in one call */
 	PAUSE_INSTALL = 4,			/* segments have been merged incrementally */
-	PAUSE_CHECK = 8				/* a check has read an index's metapage */
+	PAUSE_CHECK = 8,			/* a check has read an index's metapage */
+	PAUSE_INSPECT = 16			/* a function that shows the merges of an
+								 * index has read its metapage */
 } PausePlace;
 
 /* neardup.pause: bits of PausePlace */

@@ -236,17 +236,26 @@ number_rows(Estimate *estimate)
 										  MCXT_ALLOC_HUGE);
 
 	for (uint32 i = 0; i < n; i++)
-		order[i] = (RowOrder)
 	{
-		estimate->orders[i], i
-	};
+		CHECK_EVERY(i);
+		order[i] = (RowOrder)
+		{
+			estimate->orders[i], i
+		};
+	}
 	sort_rows(order, n);
 	for (uint32 i = 0; i < n; i++)
+	{
+		CHECK_EVERY(i);
 		numbers[order[i].row] = i;
+	}
 	for (size_t i = 0; i < estimate->n; i++)
+	{
+		CHECK_EVERY(i);
 		estimate->sample[i] =
 			(estimate->sample[i] & ~UINT64CONST(0xffffffff)) |
 			numbers[POSTING_ROW(estimate->sample[i])];
+	}
 	pfree(numbers);
 	pfree(order);
 }

@@ -16,6 +16,7 @@
 #include "utils/tuplestore.h"
 
 #include "base/compat.h"
+#include "base/settings.h"
 #include "index/access.h"
 #include "index/index_search.h"
 #include "index/segments.h"
@@ -134,22 +135,60 @@ put_merge(ReturnSetInfo *result, const IndexMeta *meta, int number,
 	pfree(segments);
 }
 
-/* (index regclass).  The metapage stays locked, so that no state changes. */
+/*
+ * True if the merge of a slot has ended since the metapage was copied: its
+ * pages may belong to something else by now.
+ */
+static bool
+has_ended(Relation index, const IndexMeta *meta, int number)
+{
+	IndexMeta  *now = meta_read(index);
+	bool		ended = now->merges[number].segment_id !=
+	meta->merges[number].segment_id;
+
+	pfree(now);
+	return ended;
+}
+
+/*
+ * Read the state of a merge without a lock on the metapage.  False if there is
+ * none, or if it has ended.
+ */
+static bool
+read_state(Relation index, const IndexMeta *meta, int number,
+		   MergeState *state)
+{
+	const MergeSlot *slot = &meta->merges[number];
+	PageStore	store = {.index = index};
+	PGAlignedBlock page;
+
+	if (slot->segment_id == 0)
+		return false;
+	if (page_copy(&store, slot->block, MERGE_OWNER(slot->segment_id),
+				  page.data) &&
+		PAGE_TAIL(page.data)->kind == PAGE_MERGE)
+	{
+		memcpy(state, PageGetContents(page.data), sizeof(MergeState));
+		return true;
+	}
+	if (!has_ended(index, meta, number))
+		index_corrupt(index, slot->block, "It is not the state of a merge.");
+	return false;
+}
+
+/* (index regclass) */
 Datum
 neardup_index_merges(PG_FUNCTION_ARGS)
 {
 	Relation	index = index_open_neardup(PG_GETARG_OID(0));
 	MergeState *state = palloc(sizeof(MergeState));
-	const IndexMeta *meta;
-	Buffer		buffer;
+	const IndexMeta *meta = meta_read(index);
 
 	InitMaterializedSRF(fcinfo, 0);
-	buffer = page_lock(index, META_BLOCK);
-	meta = meta_of(index, BufferGetPage(buffer));
+	pause_at(PAUSE_INSPECT);
 	for (int i = 0; i < MAX_MERGES; i++)
-		if (merge_state(index, meta, i, state))
+		if (read_state(index, meta, i, state))
 			put_merge((ReturnSetInfo *) fcinfo->resultinfo, meta, i, state);
-	UnlockReleaseBuffer(buffer);
 	index_close(index, AccessShareLock);
 	return (Datum) 0;
 }

@@ -122,7 +122,7 @@ yield_lock(Deletion *deletion)
 	bool		there;
 
 	merge_unlock(deletion->index);
-	vacuum_delay_point_compat(false);
+	compat_vacuum_delay_point(false);
 	merge_lock(deletion->index);
 	meta = meta_read(deletion->index);
 	segment = meta_segment(meta, deletion->watched);
@@ -283,7 +283,7 @@ am_bulk_delete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	deletion.stats = stats;
 	while (delete_in_next(&deletion, before, done, &ndone))
 	{
-		vacuum_delay_point_compat(false);
+		compat_vacuum_delay_point(false);
 		if (ndone + MAX_SEGMENTS > size)
 			done = repalloc(done, (size *= 2) * sizeof(uint64));
 	}
@@ -327,7 +327,7 @@ find_free_blocks(Relation index, IndexBulkDeleteResult *stats)
 	for (BlockNumber block = META_BLOCK + 1; block < nblocks;
 		 block += BLOCKS_AT_ONCE)
 	{
-		vacuum_delay_point_compat(false);
+		compat_vacuum_delay_point(false);
 		merge_lock(index);
 		meta_copy(index, meta);
 		find_free_some(index, meta, block,
@@ -357,7 +357,7 @@ finish_steps(Relation index)
 	steps = 2 * weight / most + 100;
 	while (left && steps-- > 0)
 	{
-		vacuum_delay_point_compat(false);
+		compat_vacuum_delay_point(false);
 		merge_lock(index);
 		pending_flush(index, FLUSH_PAGES);
 		left = merge_run_smallest_step(index, most);

@@ -160,7 +160,7 @@ take_sample(VacAttrStats *stats, AnalyzeAttrFetchFunc fetchfunc, int nrows,
 		Datum		value;
 		Signature  *sig;
 
-		vacuum_delay_point_compat(true);
+		compat_vacuum_delay_point(true);
 		if (mix64(i) % step != 0)
 			continue;
 		sample->nrows++;
@@ -186,7 +186,7 @@ sample_step(VacAttrStats *stats, AnalyzeAttrFetchFunc fetchfunc, int nrows)
 		bool		isnull;
 		Datum		value = fetchfunc(stats, i, &isnull);
 
-		vacuum_delay_point_compat(true);
+		compat_vacuum_delay_point(true);
 		if (!isnull)
 			bytes += toast_raw_datum_size(value);
 	}
@@ -409,7 +409,7 @@ compare_all(const Sample *sample, SampleCounts *counts)
 	counts->total = sample->total;
 	for (uint32 a = 0; a < sample->n; a++)
 	{
-		vacuum_delay_point_compat(true);
+		compat_vacuum_delay_point(true);
 		for (uint32 b = a + 1; b < sample->n; b++)
 		{
 			double		near;
