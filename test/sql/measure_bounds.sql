@@ -25,9 +25,9 @@ ANALYZE;
 
 -- Up to 90 elements, above which only a measure that bounds no size finds more
 SELECT measure, count(*) AS bounds, count(*) FILTER (WHERE most_size > 90) > 0 AS some_above,
-       count(*) FILTER (WHERE least_size <> v.first) AS wrong_least,
-       count(*) FILTER (WHERE least(most_size, 90) <> v.last OR v.sizes <> v.last - v.first + 1) AS wrong_greatest,
-       count(*) FILTER (WHERE least_overlap <> v.overlap) AS wrong_overlap
+       count(*) FILTER (WHERE least_size IS DISTINCT FROM v.first) AS wrong_least,
+       count(*) FILTER (WHERE least(most_size, 90) IS DISTINCT FROM v.last OR v.sizes <> v.last - v.first + 1) AS wrong_greatest,
+       count(*) FILTER (WHERE least_overlap IS DISTINCT FROM v.overlap) AS wrong_overlap
 FROM bound, LATERAL (
     SELECT min(nb) AS first, max(nb) AS last, count(DISTINCT nb) AS sizes, min(o) AS overlap
     FROM value WHERE value.measure = bound.measure AND value.na = bound.na AND value.value >= bound.t) v
