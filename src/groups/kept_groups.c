@@ -385,7 +385,7 @@ note_all(TriggerData *data)
 static Datum
 call_as_owner(Oid caller, const char *name, Relation rel, int nargs,
 			  const Oid *types,
-			  const NullableDatum * args)
+			  const NullableDatum *args)
 {
 	LOCAL_FCINFO(call, FUNC_MAX_ARGS);
 	FmgrInfo	flinfo;

@@ -83,7 +83,7 @@ static void
 forget_on_discard(PlannedStmt *statement, const char *query, bool read_only,
 				  ProcessUtilityContext context, ParamListInfo params,
 				  QueryEnvironment *environment, DestReceiver *dest,
-				  QueryCompletion * completion)
+				  QueryCompletion *completion)
 {
 	const StatementId none = {0};
 	Node	   *utility = statement->utilityStmt;

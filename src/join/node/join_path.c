@@ -295,7 +295,7 @@ distinct_share(PlannerInfo *root, const CustomPath *cpath, Path *side,
  * with its rows.
  */
 static double
-kept_width(PlannerInfo *root, const PathTarget * target, const Path *side)
+kept_width(PlannerInfo *root, const PathTarget *target, const Path *side)
 {
 	double		width = 0;
 	ListCell   *lc;
