@@ -3,12 +3,15 @@
  *		Keys of sets on disk that lead nowhere.
  *
  * Such keys would take most of the index if texts differ.  Hashes of all keys
- * are divided into parts, each a file.  Of a part, a table has the owner of
+ * are divided into parts, each a tape.  Of a part, a table has the owner of
  * each hash, without the hash; two owners at one place stay there both, and are
  * looked at again by another hash, when fewer keys are left.  In the end the
  * sets are written without the keys that have one owner.
  */
 #include "postgres.h"
+
+#include "utils/logtape.h"
+#include "utils/memutils.h"
 
 #include "base/hash.h"
 #include "base/interrupts.h"
@@ -18,8 +21,8 @@
 /* A part is looked at again if one in LONELY of its keys was dropped. */
 #define LONELY		8
 
-/* Parts that are written at once: each has a buffer of its file. */
-#define MAX_FILES	256
+/* Parts that are written at once: each has a buffer of its tape. */
+#define MAX_TAPES	128
 
 /* Keys of more parts are not looked at. */
 #define MAX_PARTS	4096
@@ -34,6 +37,7 @@ typedef struct PartKey
 /* A part of the keys of all sets, in the order of the sets */
 typedef struct KeyPart
 {
+	uint64		nkeys;
 	uint64		nbits;			/* keys that have a bit; the others stay */
 	uint64		next;			/* number of the next key */
 	uint64		place;			/* offset of its bits in their file */
@@ -49,7 +53,7 @@ typedef struct KeyLook
 	void	   *context;
 	uint32		nparts;			/* a power of two */
 	KeyPart    *parts;
-	SpillFile	files[MAX_FILES];	/* PartKeys of parts, from `first_part` */
+	LogicalTape *tapes[MAX_TAPES];	/* PartKeys of parts, from `first_part` */
 	uint32		first_part;
 	uint32	   *owners;			/* owner + 1 by place, 0 = none */
 	uint32		nplaces;		/* a power of two */
@@ -84,23 +88,23 @@ part_of_key(const KeyLook *look, uint64 key)
 	return mix64(key) >> 32 & (look->nparts - 1);
 }
 
-/* Return the files of the part that are written at once. */
+/* Return the number of parts that are written at once. */
 static uint32
-number_of_files(const KeyLook *look)
+number_of_tapes(const KeyLook *look)
 {
-	return Min(look->nparts, MAX_FILES);
+	return Min(look->nparts, MAX_TAPES);
 }
 
-/* Write the keys of some parts, from first_part on. */
+/* Write the keys of some parts, from first_part on, to tapes. */
 static void
-write_parts(KeyLook *look)
+write_parts(KeyLook *look, LogicalTapeSet * tapes)
 {
 	SetStays	stays;
 	uint32		owner;
 	JoinSet    *set;
 
-	for (uint32 i = 0; i < number_of_files(look); i++)
-		set_store_create_file(&look->files[i], "hashes of keys");
+	for (uint32 i = 0; i < number_of_tapes(look); i++)
+		look->tapes[i] = LogicalTapeCreate(tapes);
 	set_store_seek(look->store, 0);
 	while ((set = next_set(look, &stays, &owner)) != NULL)
 		for (uint32 i = 0; i < set->nkeys; i++)
@@ -110,8 +114,10 @@ write_parts(KeyLook *look)
 			PartKey		key = {(uint32) mix64(set->keys[i]), owner};
 
 			CHECK_EVERY(i);
-			if (part < number_of_files(look))
-				spillfile_write(&look->files[part], &key, sizeof(key));
+			if (part >= number_of_tapes(look))
+				continue;
+			LogicalTapeWrite(look->tapes[part], &key, sizeof(key));
+			look->parts[look->first_part + part].nkeys++;
 		}
 }
 
@@ -130,70 +136,97 @@ owner_at(const KeyLook *look, const PartKey *key, uint64 salt)
 	return &look->owners[mix64(key->hash + salt) & (look->nplaces - 1)];
 }
 
+/* Keys that are read at once */
+typedef struct KeyChunk
+{
+	uint64		first;			/* number of the first one in the part */
+	size_t		n;
+	PartKey		keys[BLCKSZ / sizeof(PartKey)];
+} KeyChunk;
+
+/* Read the next keys of a part; false if there is none. */
+static bool
+read_chunk(LogicalTape * tape, KeyChunk *chunk)
+{
+	CHECK_FOR_INTERRUPTS();
+	chunk->first += chunk->n;
+	chunk->n = LogicalTapeRead(tape, chunk->keys, sizeof(chunk->keys)) /
+		sizeof(PartKey);
+	return chunk->n > 0;
+}
+
 /* Note the owners of the part's keys that stay. */
 static void
-note_owners(KeyLook *look, const KeyPart *part, SpillReader *reader,
+note_owners(KeyLook *look, const KeyPart *part, LogicalTape * tape,
 			uint64 salt)
 {
-	memset(look->owners, 0, look->nplaces * sizeof(uint32));
-	spillreader_seek(reader, 0);
-	for (uint64 i = 0; !spillreader_at_end(reader); i++)
-	{
-		PartKey    *key = (PartKey *) spillreader_take(reader, sizeof(PartKey));
-		uint32	   *owner = owner_at(look, key, salt);
+	KeyChunk	chunk = {0};
 
-		if (!key_stays(look, part, i))
-			continue;
-		if (*owner == 0)
-			*owner = key->owner + 1;
-		else if (*owner != key->owner + 1)
-			*owner = SEVERAL;
-	}
+	memset(look->owners, 0, look->nplaces * sizeof(uint32));
+	LogicalTapeRewindForRead(tape, BLCKSZ);
+	while (read_chunk(tape, &chunk))
+		for (size_t i = 0; i < chunk.n; i++)
+		{
+			const PartKey *key = &chunk.keys[i];
+			uint32	   *owner = owner_at(look, key, salt);
+
+			if (!key_stays(look, part, chunk.first + i))
+				continue;
+			if (*owner == 0)
+				*owner = key->owner + 1;
+			else if (*owner != key->owner + 1)
+				*owner = SEVERAL;
+		}
 }
 
 /* Drop the part's keys that have one owner; return their number. */
 static uint64
-drop_owned(KeyLook *look, const KeyPart *part, SpillReader *reader,
+drop_owned(KeyLook *look, const KeyPart *part, LogicalTape * tape,
 		   uint64 salt)
 {
+	KeyChunk	chunk = {0};
 	uint64		ndropped = 0;
 
-	spillreader_seek(reader, 0);
-	for (uint64 i = 0; i < part->nbits; i++)
-	{
-		PartKey    *key = (PartKey *) spillreader_take(reader, sizeof(PartKey));
+	LogicalTapeRewindForRead(tape, BLCKSZ);
+	while (read_chunk(tape, &chunk))
+		for (size_t i = 0; i < chunk.n; i++)
+		{
+			const PartKey *key = &chunk.keys[i];
+			uint64		number = chunk.first + i;
 
-		if (!key_stays(look, part, i) ||
-			*owner_at(look, key, salt) == SEVERAL)
-			continue;
-		Assert(*owner_at(look, key, salt) == key->owner + 1);
-		look->bits[i / BITS_PER_BYTE] &= ~(1 << i % BITS_PER_BYTE);
-		ndropped++;
-	}
+			if (number >= part->nbits || !key_stays(look, part, number) ||
+				*owner_at(look, key, salt) == SEVERAL)
+				continue;
+			Assert(*owner_at(look, key, salt) == key->owner + 1);
+			look->bits[number / BITS_PER_BYTE] &= ~(1 << number % BITS_PER_BYTE);
+			ndropped++;
+		}
 	return ndropped;
 }
 
 /* Decide which keys of a part stay, and write their bits. */
 static void
-decide_part(KeyLook *look, KeyPart *part, SpillFile *file)
+decide_part(KeyLook *look, KeyPart *part, LogicalTape * tape)
 {
-	uint64		left = file->size / sizeof(PartKey);
-	uint64		ndropped = 0;
+	uint64		left = part->nkeys;
+	uint64		ndropped;
 	size_t		nbytes;
-	SpillReader reader;
 
-	spillreader_create(&reader, file, BLCKSZ);
 	part->nbits = Min(left, look->max_bits);
 	nbytes = (part->nbits + BITS_PER_BYTE - 1) / BITS_PER_BYTE;
 	memset(look->bits, 0xff, nbytes);
-	for (uint64 salt = 1; salt == 1 || ndropped > left / LONELY; salt++)
+	/* a frozen tape can be read again; an empty one cannot be frozen */
+	if (part->nkeys > 0)
+		LogicalTapeFreeze(tape, NULL);
+	for (uint64 salt = 1; left > 0; salt++)
 	{
+		note_owners(look, part, tape, salt << 32);
+		ndropped = drop_owned(look, part, tape, salt << 32);
+		if (ndropped <= left / LONELY)
+			break;
 		left -= ndropped;
-		note_owners(look, part, &reader, salt << 32);
-		ndropped = drop_owned(look, part, &reader, salt << 32);
 	}
-	pfree(reader.buffer);
-	spillfile_close(file);
+	LogicalTapeClose(tape);
 	part->place = look->file.size;
 	spillfile_write(&look->file, look->bits, nbytes);
 }
@@ -206,12 +239,22 @@ decide_parts(KeyLook *look)
 	look->bits = palloc_huge(look->max_bits / BITS_PER_BYTE, 1);
 	set_store_create_file(&look->file, "keys that stay");
 	for (look->first_part = 0; look->first_part < look->nparts;
-		 look->first_part += number_of_files(look))
+		 look->first_part += number_of_tapes(look))
 	{
-		write_parts(look);
-		for (uint32 i = 0; i < number_of_files(look); i++)
+		/* its blocks are small, for each buffer is one */
+		MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+													  "keys of sets",
+													  ALLOCSET_SMALL_SIZES);
+		MemoryContext old = MemoryContextSwitchTo(context);
+		LogicalTapeSet *tapes = LogicalTapeSetCreate(false, NULL, -1);
+
+		write_parts(look, tapes);
+		for (uint32 i = 0; i < number_of_tapes(look); i++)
 			decide_part(look, &look->parts[look->first_part + i],
-						&look->files[i]);
+						look->tapes[i]);
+		LogicalTapeSetClose(tapes);
+		MemoryContextSwitchTo(old);
+		MemoryContextDelete(context);
 	}
 	pfree(look->owners);
 	pfree(look->bits);
