@@ -501,10 +501,10 @@ extern char *guard_key_text(Relation rel, TupleTableSlot *row);
 
 /*
  * Return what the user may know of a new row and its match; keys as
- * "(id)=(17)" or, if `text`, as guard_key_text() returns them.
+ * "(id)=(17)" or, if `as_text`, as guard_key_text() returns them.
  */
 extern GuardReadable guard_readable(Relation rel, TupleTableSlot *row,
-									const GuardMatch *match, bool text);
+									const GuardMatch *match, bool as_text);
 
 /* guard_search.c */
 

@@ -67,12 +67,15 @@ check_names(Relation rel, const Trigger *trigger)
 static Oid
 find_leaf(Relation rel)
 {
+	List	   *tables = find_all_inheritors(RelationGetRelid(rel),
+											 AccessShareLock, NULL);
 	ListCell   *lc;
 
-	foreach(lc,
-			find_all_inheritors(RelationGetRelid(rel), AccessShareLock, NULL))
+	foreach(lc, tables)
+	{
 		if (get_rel_relkind(lfirst_oid(lc)) != RELKIND_PARTITIONED_TABLE)
-		return lfirst_oid(lc);
+			return lfirst_oid(lc);
+	}
 	return InvalidOid;
 }
 

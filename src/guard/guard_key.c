@@ -144,22 +144,21 @@ guard_key_text(Relation rel, TupleTableSlot *row)
 	bool		isnull[INDEX_MAX_KEYS];
 	Oid			output;
 	bool		varlena;
-	char	   *text;
+	char	   *shown;
 
 	Assert(key != NULL);
 	if (key_values(key, row, values, isnull) > 1)
-		text = row_text(key, row, values, isnull);
-
+		shown = row_text(key, row, values, isnull);
 	else
 	{
 		getTypeOutputInfo(TupleDescAttr(RelationGetDescr(rel),
 										key->rd_index->indkey.values[0] -
 										1)->atttypid,
 						  &output, &varlena);
-		text = OidOutputFunctionCall(output, values[0]);
+		shown = OidOutputFunctionCall(output, values[0]);
 	}
 	index_close(key, AccessShareLock);
-	return text;
+	return shown;
 }
 
 /* Rights */
@@ -230,7 +229,7 @@ may_compare(Relation rel, const GuardMatch *match, const char *key)
 
 GuardReadable
 guard_readable(Relation rel, TupleTableSlot *row, const GuardMatch *match,
-			   bool text)
+			   bool as_text)
 {
 	Relation	other = table_open(match->table->relid, NoLock);
 	TupleTableSlot *stored = match->table->slot;
@@ -240,9 +239,9 @@ guard_readable(Relation rel, TupleTableSlot *row, const GuardMatch *match,
 	};
 
 	readable.similarity = may_compare(other, match, readable.key);
-	if (text &&readable.key != NULL)
+	if (as_text && readable.key != NULL)
 		readable.key = guard_key_text(other, stored);
-	if (text &&readable.new_key != NULL)
+	if (as_text && readable.new_key != NULL)
 		readable.new_key = guard_key_text(rel, row);
 	table_close(other, NoLock);
 	return readable;

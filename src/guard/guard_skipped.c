@@ -126,7 +126,7 @@ guard_note_skipped(Relation rel, TupleTableSlot *row, const GuardMatch *match)
 	caller = MemoryContextSwitchTo(last.memory);
 	last.rows = growing_reserve(last.rows, &last.room, last.n + 1,
 								sizeof(Skipped));
-	last.rows[last.n++] = (Skipped)
+	last.rows[last.n] = (Skipped)
 	{
 		.relid = RelationGetRelid(rel),
 			.key = copied(readable.new_key),
@@ -136,6 +136,8 @@ guard_note_skipped(Relation rel, TupleTableSlot *row, const GuardMatch *match)
 			.shown = readable.similarity,
 			.role = GetUserId()
 	};
+	/* it counts once it is whole */
+	last.n++;
 	MemoryContextSwitchTo(caller);
 }
 
