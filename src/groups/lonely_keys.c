@@ -38,7 +38,6 @@ typedef struct PartKey
 typedef struct KeyPart
 {
 	uint64		nkeys;
-	uint64		nbits;			/* keys that have a bit; the others stay */
 	uint64		next;			/* number of the next key */
 	uint64		place;			/* offset of its bits in their file */
 	SpillReader bits;			/* reads the bits of the keys that stay */
@@ -58,7 +57,8 @@ typedef struct KeyLook
 	uint32	   *owners;			/* owner + 1 by place, 0 = none */
 	uint32		nplaces;		/* a power of two */
 	uint8	   *bits;			/* bits of the part's keys that stay */
-	uint64		max_bits;		/* number of bits allocated */
+	uint64		max_bits;		/* number of bits allocated; later keys are
+								 * decided by the last table alone */
 	SpillFile	file;			/* bits of all parts */
 } KeyLook;
 
@@ -97,7 +97,7 @@ number_of_tapes(const KeyLook *look)
 
 /* Write the keys of some parts, from first_part on, to tapes. */
 static void
-write_parts(KeyLook *look, LogicalTapeSet * tapes)
+write_parts(KeyLook *look, LogicalTapeSet *tapes)
 {
 	SetStays	stays;
 	uint32		owner;
@@ -121,11 +121,11 @@ write_parts(KeyLook *look, LogicalTapeSet * tapes)
 		}
 }
 
-/* True if a key of the part stays. */
+/* True if a key of the part stays, or has no bit. */
 static bool
-key_stays(const KeyLook *look, const KeyPart *part, uint64 number)
+key_stays(const KeyLook *look, uint64 number)
 {
-	return number >= part->nbits ||
+	return number >= look->max_bits ||
 		(look->bits[number / BITS_PER_BYTE] >> number % BITS_PER_BYTE & 1) != 0;
 }
 
@@ -133,7 +133,7 @@ key_stays(const KeyLook *look, const KeyPart *part, uint64 number)
 static uint32 *
 owner_at(const KeyLook *look, const PartKey *key, uint64 salt)
 {
-	return &look->owners[mix64(key->hash + salt) & (look->nplaces - 1)];
+	return &look->owners[mix64(key->hash + (salt << 32)) & (look->nplaces - 1)];
 }
 
 /* Keys that are read at once */
@@ -146,7 +146,7 @@ typedef struct KeyChunk
 
 /* Read the next keys of a part; false if there is none. */
 static bool
-read_chunk(LogicalTape * tape, KeyChunk *chunk)
+read_chunk(LogicalTape *tape, KeyChunk *chunk)
 {
 	CHECK_FOR_INTERRUPTS();
 	chunk->first += chunk->n;
@@ -157,8 +157,7 @@ read_chunk(LogicalTape * tape, KeyChunk *chunk)
 
 /* Note the owners of the part's keys that stay. */
 static void
-note_owners(KeyLook *look, const KeyPart *part, LogicalTape * tape,
-			uint64 salt)
+note_owners(KeyLook *look, LogicalTape *tape, uint64 salt)
 {
 	KeyChunk	chunk = {0};
 
@@ -170,7 +169,7 @@ note_owners(KeyLook *look, const KeyPart *part, LogicalTape * tape,
 			const PartKey *key = &chunk.keys[i];
 			uint32	   *owner = owner_at(look, key, salt);
 
-			if (!key_stays(look, part, chunk.first + i))
+			if (!key_stays(look, chunk.first + i))
 				continue;
 			if (*owner == 0)
 				*owner = key->owner + 1;
@@ -181,8 +180,7 @@ note_owners(KeyLook *look, const KeyPart *part, LogicalTape * tape,
 
 /* Drop the part's keys that have one owner; return their number. */
 static uint64
-drop_owned(KeyLook *look, const KeyPart *part, LogicalTape * tape,
-		   uint64 salt)
+drop_owned(KeyLook *look, LogicalTape *tape, uint64 salt)
 {
 	KeyChunk	chunk = {0};
 	uint64		ndropped = 0;
@@ -194,7 +192,7 @@ drop_owned(KeyLook *look, const KeyPart *part, LogicalTape * tape,
 			const PartKey *key = &chunk.keys[i];
 			uint64		number = chunk.first + i;
 
-			if (number >= part->nbits || !key_stays(look, part, number) ||
+			if (number >= look->max_bits || !key_stays(look, number) ||
 				*owner_at(look, key, salt) == SEVERAL)
 				continue;
 			Assert(*owner_at(look, key, salt) == key->owner + 1);
@@ -204,31 +202,58 @@ drop_owned(KeyLook *look, const KeyPart *part, LogicalTape * tape,
 	return ndropped;
 }
 
+/*
+ * Write the bits of all keys of a part with more keys than there are bits in
+ * memory; `salt` is of the last table, which has noted all keys that stay.
+ */
+static void
+write_bits(KeyLook *look, LogicalTape *tape, uint64 salt)
+{
+	KeyChunk	chunk = {0};
+
+	StaticAssertStmt(lengthof(chunk.keys) % BITS_PER_BYTE == 0,
+					 "chunks must have whole bytes");
+	LogicalTapeRewindForRead(tape, BLCKSZ);
+	while (read_chunk(tape, &chunk))
+	{
+		uint8		bytes[lengthof(chunk.keys) / BITS_PER_BYTE] = {0};
+
+		for (size_t i = 0; i < chunk.n; i++)
+			if (key_stays(look, chunk.first + i) &&
+				*owner_at(look, &chunk.keys[i], salt) == SEVERAL)
+				bytes[i / BITS_PER_BYTE] |= 1 << i % BITS_PER_BYTE;
+		spillfile_write(&look->file, bytes,
+						(chunk.n + BITS_PER_BYTE - 1) / BITS_PER_BYTE);
+	}
+}
+
 /* Decide which keys of a part stay, and write their bits. */
 static void
-decide_part(KeyLook *look, KeyPart *part, LogicalTape * tape)
+decide_part(KeyLook *look, KeyPart *part, LogicalTape *tape)
 {
 	uint64		left = part->nkeys;
+	uint64		salt = 0;
 	uint64		ndropped;
-	size_t		nbytes;
 
-	part->nbits = Min(left, look->max_bits);
-	nbytes = (part->nbits + BITS_PER_BYTE - 1) / BITS_PER_BYTE;
-	memset(look->bits, 0xff, nbytes);
+	memset(look->bits, 0xff, look->max_bits / BITS_PER_BYTE);
 	/* a frozen tape can be read again; an empty one cannot be frozen */
-	if (part->nkeys > 0)
+	if (left > 0)
 		LogicalTapeFreeze(tape, NULL);
-	for (uint64 salt = 1; left > 0; salt++)
+	while (left > 0)
 	{
-		note_owners(look, part, tape, salt << 32);
-		ndropped = drop_owned(look, part, tape, salt << 32);
+		note_owners(look, tape, ++salt);
+		ndropped = drop_owned(look, tape, salt);
 		if (ndropped <= left / LONELY)
 			break;
 		left -= ndropped;
 	}
-	LogicalTapeClose(tape);
 	part->place = look->file.size;
-	spillfile_write(&look->file, look->bits, nbytes);
+	if (part->nkeys > look->max_bits)
+		write_bits(look, tape, salt);
+	else
+		spillfile_write(&look->file, look->bits,
+						(part->nkeys + BITS_PER_BYTE - 1) / BITS_PER_BYTE);
+	LogicalTapeClose(tape);
 }
 
 /* Decide which keys of all parts stay. */
@@ -266,8 +291,7 @@ next_key_stays(KeyPart *part)
 {
 	uint64		number = part->next++;
 
-	if (number >= part->nbits)
-		return true;
+	Assert(number < part->nkeys);
 	if (number % BITS_PER_BYTE == 0)
 		spillreader_read(&part->bits, &part->byte, 1);
 	return (part->byte >> number % BITS_PER_BYTE & 1) != 0;
