@@ -12,8 +12,8 @@
 /*
  * Warn of a search that found no row, if the indexed column is made by
  * shingles() with constant arguments but the document, and all its signatures
- * have another spec than the query.  A statement reads the definition of an
- * index once.
+ * have another spec than the query.  A statement that uses one index reads its
+ * definition once; the caller asks once for a scan that is repeated.
  */
 extern void column_spec_warn(Relation index, const SignatureSpec *spec);
 

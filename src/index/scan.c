@@ -55,6 +55,8 @@ typedef struct NeardupScan
 	IndexQuery	query;
 	bool		begun;			/* the query is set */
 	bool		nothing;		/* no row can match */
+	bool		asked;			/* the column's spec was asked, also by a scan
+								 * that this one repeats */
 	double		distance;		/* distance of the current row, to which the
 								 * executor has a pointer */
 	bool		unordered;		/* the order is by the distance to null */
@@ -485,12 +487,15 @@ next_row(IndexScanDesc scan, NeardupScan *state)
  * another, makes the signature that it looks for as the column's.
  */
 static void
-found_nothing(IndexScanDesc scan, const NeardupScan *state)
+found_nothing(IndexScanDesc scan, NeardupScan *state)
 {
 	Assert(!state->nothing);
-	if (scan->numberOfOrderBys == 0 && state->query.spec != NULL &&
-		scan->xs_snapshot->snapshot_type == SNAPSHOT_MVCC)
-		column_spec_warn(scan->indexRelation, state->query.spec);
+	if (state->asked || scan->numberOfOrderBys > 0 ||
+		state->query.spec == NULL ||
+		scan->xs_snapshot->snapshot_type != SNAPSHOT_MVCC)
+		return;
+	state->asked = true;
+	column_spec_warn(scan->indexRelation, state->query.spec);
 }
 
 /* True if there are conditions that the plan itself does not check. */
